@@ -1,0 +1,53 @@
+# Everything here needs Python 3.11 or newer, and nothing else of ours: what is missing is installed
+# into .venv. Another interpreter: make PYTHON=/path/to/python test
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml README.md $(shell find src scripts -type f -not -name '*.pyc' 2>/dev/null)
+
+.PHONY: demo test test-long check format bench docs clean
+
+demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after its compaction
+	@sh examples/demo.sh $(BIN)/contextspindle
+
+test: check  ## the checks, then every test in its sampled form
+	$(BIN)/python -m pytest tests
+
+test-long: check  ## the same with full counts
+	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests
+
+check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/generate.py --check
+
+format: $(VENV)/.tools  ## put every file into its one form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed  ## what a command costs, against the bare interpreter
+	$(BIN)/python benchmarks/ledger.py
+
+docs: $(VENV)/.installed  ## write the generated pages of the reference
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none is on the PATH." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+# The package itself, as a user installs it: what is tested is what is installed.
+$(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@

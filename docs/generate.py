@@ -1,0 +1,210 @@
+"""Writes the pages of the reference that repeat what the code says: commands, errors, settings.
+
+``python docs/generate.py`` writes them; with ``--check`` it only says whether they are current.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+from contextspindle import config, errors
+from contextspindle.cli import table
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+NOTE = "<!-- Written by docs/generate.py from {source}. Change that, then run it again. -->"
+
+
+def page(title: str, source: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", NOTE.format(source=source), *parts]) + "\n"
+
+
+def rows(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *body]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines
+    )
+
+
+# -- commands
+
+
+def commands() -> str:
+    index = [(f"[`{' '.join(one.words)}`](#{anchor(one)})", one.summary) for one in table.COMMANDS]
+    return page(
+        "Commands",
+        "`src/contextspindle/cli/table.py`",
+        "`contextspindle COMMAND --help` shows the same. Words in capitals are yours to fill in;"
+        " those in brackets may be left out. Numbers may follow as plain words. An option may also"
+        " be written `--name=value`; behind `--` every word is taken as it is. Exit statuses are in"
+        " [errors](errors.md), the documents of `--json` in [json](json.md).",
+        rows(("command", "what it does"), index),
+        "Every command takes these, before or after its words:",
+        rows(("option", "meaning"), [option_row(one) for one in table.GLOBAL_OPTIONS]),
+        *(command_part(one) for one in table.COMMANDS),
+    )
+
+
+def anchor(command: table.Command) -> str:
+    return "contextspindle-" + "-".join(command.words)
+
+
+def option_row(one: table.Option) -> tuple[str, str]:
+    shown = one.flag if one.kind == "switch" else f"{one.flag} {one.metavar}"
+    return f"`{shown}`", one.help + (" (repeatable)" if one.kind == "list" else "")
+
+
+def command_part(command: table.Command) -> str:
+    name = " ".join(("contextspindle", *command.words))
+    places = [
+        one.name.upper() if one.required else f"[{one.name.upper()}]" for one in command.positionals
+    ]
+    usage = " ".join([name, *places, *(["[OPTION]..."] if command.options else [])])
+    parts = [f"## `{name}`", command.summary, f"```\n{usage}\n```"]
+    taken = [(f"`{one.name.upper()}`", one.help) for one in command.positionals]
+    taken += [option_row(one) for one in command.options]
+    if taken:
+        parts.append(rows(("word", "meaning"), taken))
+    if command.details:
+        parts.append(command.details)
+    parts.append("```sh\n" + "\n".join(command.examples) + "\n```")
+    return "\n\n".join(parts)
+
+
+# -- errors
+
+
+def error_pages() -> str:
+    outside = [
+        ("0", "it is done; what was changed is on the medium"),
+        (str(errors.BUG_STATUS), "`INTERNAL`: a bug of ours; the report to send is named"),
+        (str(errors.INTERRUPT_STATUS), "interrupted from the keyboard"),
+        ("141", "the reader of its output went away"),
+    ]
+    by_status: dict[int, list[str]] = {}
+    for one in every_error():
+        by_status.setdefault(one.exit_status, []).append(f"[`{one.code}`](#{one.code.lower()})")
+    statuses = [(str(status), ", ".join(codes)) for status, codes in by_status.items()]
+    return page(
+        "Errors",
+        "`src/contextspindle/errors.py`",
+        "An error has a stable code, a message and mostly a hint: what to do next. A command prints"
+        " it to standard error and ends with the exit status of its kind. A command that says it"
+        " failed has changed nothing. As a hook, `fuse save` and `fuse restore` end with 0 whatever"
+        " happens, and `fuse status` shows what failed.",
+        rows(
+            ("exit status", "meaning"),
+            sorted(outside + statuses, key=lambda row: int(row[0])),
+        ),
+        *(error_part(one) for one in every_error()),
+    )
+
+
+def every_error() -> list[type[errors.SpindleError]]:
+    """The errors that are raised, in the order of the tree; the root stands for none."""
+
+    def below(kind: type[errors.SpindleError]) -> list[type[errors.SpindleError]]:
+        return [one for child in kind.__subclasses__() for one in (child, *below(child))]
+
+    return below(errors.SpindleError)
+
+
+def error_part(kind: type[errors.SpindleError]) -> str:
+    parts = [f"## {kind.code}", first_line(kind), f"Exit status {kind.exit_status}."]
+    above = kind.__mro__[1]
+    if above is not errors.SpindleError:
+        parts[-1] += f" A kind of `{above.code}`."
+    if kind.hint:
+        parts.append(f"What to do: {kind.hint}")
+    return "\n\n".join(parts)
+
+
+def first_line(kind: type) -> str:
+    return (inspect.getdoc(kind) or "").split("\n")[0]
+
+
+# -- settings
+
+
+def settings() -> str:
+    said = field_texts()
+    variables = {setting: variable for variable, setting in config.ENVIRONMENT.items()}
+    body = []
+    for name in config.Settings._fields:
+        if name not in variables and name not in config.FILE_SETTINGS:
+            continue
+        default = getattr(config.Settings(), name)
+        body.append(
+            (
+                f"`{variables[name]}`" if name in variables else "",
+                f"`{name}`" if name in config.FILE_SETTINGS else "",
+                f"`{default}`" if default != "" else "",
+                said[name],
+            )
+        )
+    return page(
+        "Settings",
+        "`src/contextspindle/config.py`",
+        "A variable of the environment wins over `.contextspindle/config.json`, which wins over"
+        " the default. An empty variable sets nothing. A value out of form is refused, and the"
+        " message says where it stands.",
+        rows(("variable", "in config.json", "default", "meaning"), body),
+        'The file holds one JSON object, such as `{"actor": "ada", "context_budget": 4096}`. What'
+        " is not in this table is refused there, so that a misspelt name is noticed.",
+        "Also read, and set by others:",
+        rows(
+            ("variable", "used for"),
+            [
+                ("`HOME`", "the user's home folder: where the way up to a workspace ends"),
+                ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
+                ("`TMPDIR`", "a folder for temporary files, in which no workspace is made unasked"),
+                ("`USER`, `LOGNAME`", "the actor, where none is set"),
+            ],
+        ),
+    )
+
+
+def field_texts() -> dict[str, str]:
+    """The sentence behind each field of the settings, as the source says it."""
+    tree = ast.parse(Path(inspect.getfile(config)).read_text(encoding="utf-8"))
+    (body,) = (
+        node.body
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name == "Settings"
+    )
+    found = {}
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            assert isinstance(field.target, ast.Name)
+            assert isinstance(text.value, ast.Constant)
+            found[field.target.id] = " ".join(text.value.value.replace("``", "`").split())
+    return found
+
+
+PAGES = {"commands.md": commands, "errors.md": error_pages, "settings.md": settings}
+
+
+def main(words: list[str]) -> int:
+    if words not in ([], ["--check"]):
+        sys.stderr.write("usage: python docs/generate.py [--check]\n")
+        return 2
+    stale = []
+    for name, write in PAGES.items():
+        path = REFERENCE / name
+        content = write()
+        if path.exists() and path.read_text(encoding="utf-8") == content:
+            continue
+        stale.append(str(path.relative_to(REFERENCE.parent.parent)))
+        if not words:
+            path.write_text(content, encoding="utf-8")
+    verb = "is not current: run python docs/generate.py" if words else "written"
+    for path_name in stale:
+        sys.stdout.write(f"{path_name} {verb}\n")
+    return 1 if words and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

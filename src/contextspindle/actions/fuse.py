@@ -1,0 +1,245 @@
+"""The verbs of the fuse: keep what a session is about before compaction, hand it back after.
+
+A save is one appended snapshot.  A restore is built anew each time: live tasks come from the ledger
+at that moment, the rest from this session's own snapshot and from no other's.
+"""
+
+from __future__ import annotations
+
+from ..core.value import Value
+from ..errors import InvalidInput, SnapshotNotFound, SpindleError, TranscriptUnreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..core.task import Summary
+    from ..core.transcript import Reading
+    from ..ports import SnapshotLog, Transcript
+    from .ledger import Ledger
+
+SNAPSHOT_VERSION = 1
+
+MIN_BUDGET = 500
+MAX_BUDGET = 9_500
+"""Below the 10,000 characters at which Claude Code replaces a hook's text by a preview."""
+START_BUDGET = 1_500
+"""The most bytes at the start of a session, where there is nothing to restore."""
+
+LIVE_TASKS = 8
+"""The most live tasks that a restore names."""
+_CHECK_EVERY = 64
+"""Turns between two looks at the time."""
+
+
+class Saved(Value):
+    """What a save did: ``changed`` is False if the newest snapshot says the same already."""
+
+    session: str
+    changed: bool
+    items: int
+    reading: Reading | None
+    partial: bool
+    problem: str = ""
+
+
+class Restored(Value):
+    """The text to hand over; ``session`` is whose snapshot it quotes, empty for live tasks only."""
+
+    text: str
+    session: str
+    saved_at: int = 0
+    problem: str = ""
+
+
+class Fuse:
+    """Saves and restores, on any snapshot log and ledger."""
+
+    def __init__(self, log: SnapshotLog, ledger: Ledger, *, clock: Callable[[], int]) -> None:
+        self._log = log
+        self._ledger = ledger
+        self._clock = clock
+
+    def save(
+        self,
+        session: str,
+        transcript: Transcript,
+        *,
+        harness: str,
+        agent: str = "",
+        cwd: str = "",
+        trigger: str = "",
+        out_of_time: Callable[[], bool] = lambda: False,
+    ) -> Saved:
+        """One snapshot of what the transcript says, or none if the newest one says the same.
+
+        ``out_of_time`` is asked now and then; once it says yes, what was read so far is kept, and
+        the snapshot says that it is partial.  TranscriptUnreadable, and nothing saved, if no line
+        is of this session and of a known form.
+        """
+        from ..core.extract import Extractor
+
+        extractor = Extractor()
+        partial = False
+        for number, turn in enumerate(transcript):
+            extractor.feed(turn)
+            if not number % _CHECK_EVERY and out_of_time():
+                partial = True
+                break
+        reading = transcript.reading
+        if not reading.known:
+            raise TranscriptUnreadable(
+                f"{transcript.path} holds no line of session {session} that {harness} knows"
+            )
+        draft = extractor.draft()
+        key = session_key(session, agent)
+        snapshot = {
+            "v": SNAPSHOT_VERSION,
+            "session": key,
+            "harness": harness,
+            "transcript": transcript.path,
+            "at": self._clock(),
+            "cwd": cwd,
+            "trigger": trigger,
+            "partial": partial,
+            "reading": reading._asdict(),
+            "draft": draft.to_document(),
+        }
+        changed = self._log.append(_bounded(snapshot))
+        return Saved(key, changed, len(draft.items), reading, partial)
+
+    def save_without_transcript(
+        self, session: str, problem: str, *, harness: str, agent: str = "", cwd: str = ""
+    ) -> Saved:
+        """A mark that there was nothing to read, unless the session has a snapshot already."""
+        key = session_key(session, agent)
+        changed = False
+        if self._log.newest(key) is None:
+            changed = self._log.append(
+                {
+                    "v": SNAPSHOT_VERSION,
+                    "session": key,
+                    "harness": harness,
+                    "at": self._clock(),
+                    "cwd": cwd,
+                    "problem": problem[:500],
+                }
+            )
+        return Saved(key, changed, 0, None, partial=False, problem=problem)
+
+    def restore(self, session: str | None, budget: int, *, agent: str = "") -> Restored:
+        """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
+
+        Without a session, the newest snapshot is taken, whichever it is of.  A session that has no
+        snapshot gets live tasks; SnapshotNotFound if there are none either.
+        """
+        if not MIN_BUDGET <= budget <= MAX_BUDGET:
+            raise InvalidInput(
+                f"A budget of {budget} bytes is out of range",
+                hint=f"Use {MIN_BUDGET:,} to {MAX_BUDGET:,} bytes.",
+            )
+        key = session_key(session, agent) if session is not None else None
+        snapshot = self._log.newest(key)
+        tasks, problem = self._live_tasks()
+        if snapshot is None and not tasks:
+            raise SnapshotNotFound(
+                f"No snapshot of session {session} was saved"
+                if session
+                else "No snapshot was saved here yet"
+            )
+        return self._assembled(snapshot, key, tasks, budget, problem)
+
+    def start(self, session: str) -> Restored:
+        """What is live, for the start of a session; an empty text if nothing is."""
+        tasks, problem = self._live_tasks()
+        if not tasks:
+            return Restored("", "", problem=problem)
+        return self._assembled(None, session, tasks, START_BUDGET, problem)
+
+    def _assembled(
+        self,
+        snapshot: dict[str, Any] | None,
+        key: str | None,
+        tasks: list[str],
+        budget: int,
+        problem: str,
+    ) -> Restored:
+        from ..core import instant
+        from ..core.draft import Draft
+        from ..core.restoration import Header, assemble
+
+        now = self._clock()
+        if snapshot is None:
+            header = Header(session=key or "", notes=_notes(None, problem))
+            return Restored(assemble(Draft(), header, tasks, budget), "", problem=problem)
+        draft = Draft.from_document(snapshot.get("draft"))
+        saved_at: int = snapshot["at"]
+        header = Header(
+            session=snapshot["session"],
+            compaction=draft.compactions + 1,
+            saved=instant.iso(saved_at),
+            age=instant.age(saved_at, now),
+            more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
+            notes=_notes(snapshot, problem),
+        )
+        text = assemble(draft, header, tasks, budget)
+        return Restored(text, snapshot["session"], saved_at, problem)
+
+    def _live_tasks(self) -> tuple[list[str], str]:
+        """Lines on live tasks; and why there are none, if the ledger could not be read."""
+        try:
+            page = self._ledger.inbox(LIVE_TASKS)
+        except SpindleError as error:
+            # A ledger that is missing or damaged must not cost the agent its own story.
+            return [], "" if error.exit_status == 3 else f"{error.message} [{error.code}]"
+        lines = [_task_line(one) for one in page.items]
+        if page.next_offset:
+            lines.append(f"{page.total - len(lines)} more: contextspindle task inbox")
+        return lines, ""
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """The newest snapshot of each session, the latest saved first."""
+        found: dict[str, dict[str, Any]] = {}
+        for snapshot in self._log.all():
+            found.setdefault(snapshot["session"], snapshot)
+        return list(found.values())
+
+
+def session_key(session: str, agent: str = "") -> str:
+    """What a snapshot is kept under: a subagent's work is not its session's."""
+    if not session.strip():
+        raise InvalidInput("A session needs an id", hint="Give the session's id with --session.")
+    return f"{session}/{agent}" if agent else session
+
+
+def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:
+    for name in ("session", "transcript", "cwd", "trigger"):
+        snapshot[name] = snapshot[name][:2_000]
+    return snapshot
+
+
+def _task_line(one: Summary) -> str:
+    line = f"{one.id} [{one.status}] {one.goal}"
+    if one.blocker:
+        line += f" | blocked by: {one.blocker}"
+    if one.next:
+        line += f" | next: {one.next}"
+    return line
+
+
+def _wider(session: str) -> str:
+    return f"contextspindle fuse restore --plain --session {session} --budget {MAX_BUDGET}"
+
+
+def _notes(snapshot: dict[str, Any] | None, problem: str) -> tuple[str, ...]:
+    notes = []
+    if snapshot is None:
+        notes.append("No snapshot of this session was saved; this is the ledger as it is now.")
+    elif snapshot.get("problem"):
+        notes.append(f"The transcript could not be read at the save: {snapshot['problem']}")
+    elif snapshot.get("partial"):
+        notes.append("The save ran out of time: its latest part is missing.")
+    if problem:
+        notes.append(f"The ledger could not be read: {problem}")
+    return tuple(notes)

@@ -1,0 +1,120 @@
+"""The command line: for people and agents, and for the hooks of their programs.
+
+A call is parsed, one action is called, its result is rendered.  Nothing is decided here.  Each
+command lives in the module of its noun, which is loaded only for that noun.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..core.value import Value
+from ..errors import BUG_STATUS, INTERRUPT_STATUS, InvalidInput, SpindleError
+from . import parse, reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    from .. import workspace
+    from ..config import Settings
+
+
+class Call(Value):
+    """One call of a command: its values, and the surroundings it may ask for."""
+
+    values: dict[str, Any]
+
+    def settings(self) -> Settings:
+        """The settings of this process."""
+        from .. import config
+
+        return config.load()
+
+    def workspace(self) -> workspace.Workspace:
+        """The workspace that the call is about."""
+        from .. import workspace
+
+        return workspace.find(self.values["workspace"] or "")
+
+    def standard_input(self) -> str:
+        """All of standard input as text: UTF-8, with or without a byte order mark."""
+        try:
+            with open(0, "rb", closefd=False) as stream:
+                content = stream.read()
+        except OSError as error:
+            raise InvalidInput(f"Standard input cannot be read: {error.strerror}") from error
+        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one command.  The exit status; every error has been printed."""
+    words = _as_utf8(sys.argv[1:] if words is None else words)
+    try:
+        return _run(words)
+    except SpindleError as error:
+        as_json = "--json" in words
+        reply.put(reply.ERR, reply.error_document(error) if as_json else reply.error_text(error))
+        return error.exit_status
+    except KeyboardInterrupt:
+        return INTERRUPT_STATUS
+    except BrokenPipeError:
+        return 141  # as a shell reports a command whose reader went away
+    except Exception as error:
+        from .bug import report
+
+        reply.put(reply.ERR, report(error, words))
+        return BUG_STATUS
+
+
+def leave() -> NoReturn:
+    """Run one command and end the process at once, without the interpreter's tidying."""
+    os._exit(main())
+
+
+def _run(words: list[str]) -> int:
+    try:
+        command, rest = parse.command_of(words)
+        values = parse.parse(command, rest)
+    except parse.NotPlain:
+        from . import full
+
+        if words == ["--version"]:
+            from .. import __version__
+
+            reply.put(reply.OUT, f"contextspindle {__version__}\n")
+            return 0
+        if not words or words[0] == "help" or _asks_for_help(words):
+            reply.put(reply.OUT, full.help_text([word for word in words if word != "help"]))
+            return 0
+        try:
+            command, rest = parse.command_of(words)
+        except parse.NotPlain:
+            raise full.no_command(words) from None
+        values = full.parse(command, rest)
+    module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
+    answer = getattr(module, command.function)(Call(values))
+    if values["json"]:
+        reply.put(reply.OUT, reply.document(answer.data))
+        return 0  # the warnings are in the document
+    if values["quiet"] and answer.id is not None:
+        reply.put(reply.OUT, f"{answer.id}\n" if answer.id else "")
+    else:
+        reply.put(reply.OUT, answer.text)
+    for warning in answer.warnings:
+        reply.put(reply.ERR, f"contextspindle: warning: {warning}\n")
+    return 0
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    options = words[: words.index("--")] if "--" in words else words
+    return "--help" in options or "-h" in options
+
+
+def _as_utf8(words: list[str]) -> list[str]:
+    """Arguments are bytes; they are read as UTF-8, whatever the locale says.
+
+    Bytes that are no UTF-8 stay, escaped, because they may be those of a path.
+    """
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in words]

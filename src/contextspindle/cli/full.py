@@ -1,0 +1,152 @@
+"""The slow half of the command line: help, mistakes and every spelling that ``argparse`` knows."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import textwrap
+from typing import Any, NoReturn
+
+from ..core import text
+from ..errors import InvalidInput
+from . import parse as fast
+from . import table
+from .table import Command
+
+WIDTH = 88
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput(message, hint=f"See '{self.prog} --help'.")
+
+
+def parse(command: Command, words: list[str]) -> dict[str, Any]:
+    """The values of the call.  InvalidInput says what is wrong with it."""
+    prog = " ".join(("contextspindle", *command.words))
+    parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
+    # Behind "--" every word is taken as it is.  argparse forgets that between its two passes.
+    end = words.index("--") if "--" in words else len(words)
+    parser.add_argument("places", nargs="*")
+    for option in (*command.options, *table.GLOBAL_OPTIONS):
+        if option.kind == "switch":
+            parser.add_argument(option.flag, action="store_true", dest=option.name)
+        else:
+            parser.add_argument(
+                option.flag,
+                dest=option.name,
+                type=_number if option.kind == "number" else str,
+                action="append" if option.kind == "list" else "store",
+                default=[] if option.kind == "list" else None,
+            )
+    unknown = [
+        word.partition("=")[0] for word in words[:end] if word.startswith("--") and " " not in word
+    ]
+    flags = [one.flag for one in (*command.options, *table.GLOBAL_OPTIONS)]
+    for flag in unknown:
+        if flag not in flags:
+            near = difflib.get_close_matches(flag, flags, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"See '{prog} --help'."
+            raise InvalidInput(f"{prog} has no option {flag}", hint=hint)
+    found = vars(parser.parse_intermixed_args(words[:end]))
+    for option in (*command.options, *table.GLOBAL_OPTIONS):
+        given = found[option.name]
+        if isinstance(given, list):
+            found[option.name] = [fast.word_of(option.kind, one) for one in given]
+        elif isinstance(given, str):
+            found[option.name] = fast.word_of(option.kind, given)
+    places = [*found.pop("places"), *words[end + 1 :]]
+    for place in command.positionals:
+        if not places and place.required:
+            parser.error(f"{place.name.upper()} is missing")
+        given = places.pop(0) if places else None
+        try:
+            if given is None:
+                found[place.name] = None
+            elif place.kind == "number":
+                found[place.name] = _number(given)
+            else:
+                found[place.name] = fast.word_of(place.kind, given)
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"argument {place.name.upper()}: {error}")
+    if places:
+        parser.error(f"There is no place for {text.shortened(places[0], 80)!r}")
+    return {name: found[name] for name in table.values_of(command)}
+
+
+def _number(given: str) -> int:
+    if not (given.isascii() and given.isdigit()) or len(given) > 18:
+        raise argparse.ArgumentTypeError(f"{given!r} is not a whole number")
+    return int(given)
+
+
+def no_command(words: list[str]) -> InvalidInput:
+    """The error for words that name no command, with the nearest one."""
+    named = [word for word in words if not word.startswith("-")][:2]
+    known = [" ".join(one.words) for one in table.COMMANDS]
+    near = difflib.get_close_matches(" ".join(named), known, 1, 0.5)
+    if not near and named:
+        verbs = {one.words[-1]: " ".join(one.words) for one in table.COMMANDS}
+        near = [verbs[verb] for verb in difflib.get_close_matches(named[-1], verbs, 1, 0.6)]
+    hint = f"Did you mean 'contextspindle {near[0]}'?" if near else "See 'contextspindle --help'."
+    return InvalidInput(f"There is no command {' '.join(named)!r}", hint=hint)
+
+
+def help_text(words: list[str]) -> str:
+    """The help for the command, the noun or the program that ``words`` name."""
+    named = [word for word in words if word not in ("-h", "--help")]
+    try:
+        return _command_help(fast.command_of(named)[0])
+    except fast.NotPlain:
+        noun = fast.leading_options(named)[1][:1]
+    some = [one for one in table.COMMANDS if [one.words[0]] == noun]
+    return _overview(some or list(table.COMMANDS), top=not some)
+
+
+def _overview(commands: list[Command], *, top: bool) -> str:
+    lines = ["usage: contextspindle COMMAND [OPTION]...", ""]
+    if top:
+        lines += ["Durable task continuity for AI coding agents.", ""]
+    width = max(len(" ".join(one.words)) for one in commands)
+    lines += [f"  {' '.join(one.words):{width}}  {one.summary}" for one in commands]
+    lines += ["", "Every command takes:"]
+    lines += _option_lines(table.GLOBAL_OPTIONS)
+    lines += ["", "'contextspindle COMMAND --help' shows one command with examples."]
+    return "\n".join(lines) + "\n"
+
+
+def _command_help(command: Command) -> str:
+    words = " ".join(("contextspindle", *command.words))
+    places = [
+        one.name.upper() if one.required else f"[{one.name.upper()}]" for one in command.positionals
+    ]
+    usage = " ".join([words, *places, *(["[OPTION]..."] if command.options else [])])
+    lines = [f"usage: {usage}", "", command.summary]
+    if command.positionals:
+        lines.append("")
+        lines += _columns([(one.name.upper(), one.help) for one in command.positionals])
+    if command.options:
+        lines += ["", "options:", *_option_lines(command.options)]
+    lines += ["", "also:", *_option_lines(table.GLOBAL_OPTIONS)]
+    if command.details:
+        lines += ["", *textwrap.wrap(command.details, WIDTH)]
+    lines += ["", "examples:", *(f"  {example}" for example in command.examples)]
+    return "\n".join(lines) + "\n"
+
+
+def _option_lines(options: tuple[table.Option, ...]) -> list[str]:
+    rows = []
+    for one in options:
+        shown = one.flag if one.kind == "switch" else f"{one.flag} {one.metavar}"
+        rows.append((shown, one.help + (" (repeatable)" if one.kind == "list" else "")))
+    return _columns(rows)
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(len(left) for left, _ in rows)
+    lines = []
+    for left, right in rows:
+        first, *more = textwrap.wrap(right, WIDTH - width - 4) or [""]
+        lines.append(f"  {left:{width}}  {first}")
+        lines += [" " * (width + 4) + line for line in more]
+    return lines

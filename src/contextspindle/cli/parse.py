@@ -1,0 +1,108 @@
+"""The fast parser: serves a well-formed call straight from the table, and leaves the rest.
+
+It knows the common forms only.  Whatever it does not know, a mistake or a rarer spelling, is left
+to ``argparse``, built from the same table in :mod:`.full`; a property test shows that they agree.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .table import Command
+
+
+class NotPlain(Exception):
+    """The call is not one that the fast parser serves."""
+
+
+def command_of(words: list[str]) -> tuple[Command, list[str]]:
+    """The command of a call, and its other words; global options may stand before its words.
+
+    NotPlain if there is none.
+    """
+    before, rest = leading_options(words)
+    command, count = table.find(rest)
+    if command is None:
+        # Options may also stand between the noun and the verb.
+        between, behind = leading_options(rest[1:])
+        before, rest = before + between, rest[:1] + behind
+        command, count = table.find(rest)
+        if command is None:
+            raise NotPlain
+    return command, before + rest[count:]
+
+
+def leading_options(words: list[str]) -> tuple[list[str], list[str]]:
+    """The options that ``words`` begin with, the value of a --workspace included; and the rest."""
+    at = 0
+    while at < len(words) and words[at].startswith("--"):
+        at += 2 if words[at] == "--workspace" else 1
+    return words[:at], words[at:]
+
+
+def parse(command: Command, words: list[str]) -> dict[str, Any]:
+    """The values of the call.  NotPlain if anything about it is unusual."""
+    values = table.values_of(command)
+    options = {one.flag: one for one in (*command.options, *table.GLOBAL_OPTIONS)}
+    places = list(command.positionals)
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word[:1] != "-" or word == "-":
+            if not places:
+                raise NotPlain
+            place = places.pop(0)
+            values[place.name] = _value(place.kind, word)
+            continue
+        flag, equals, given = word.partition("=")
+        option = options.get(flag)
+        if option is None:
+            raise NotPlain
+        if option.kind == "switch":
+            if equals:
+                raise NotPlain
+            values[option.name] = True
+            continue
+        if not equals:
+            if at == len(words):
+                raise NotPlain
+            given = words[at]
+            at += 1
+            if given[:1] == "-" and given != "-" and (" " not in given or "=" in given):
+                raise NotPlain  # it may be an option
+        value = _value(option.kind, given)
+        if option.kind == "list":
+            values[option.name] = [*values[option.name], value]
+        else:
+            values[option.name] = value
+    if any(place.required for place in places) or values["help"]:
+        raise NotPlain
+    return values
+
+
+def word_of(kind: str, given: str) -> str:
+    """``given`` as a value of this kind.
+
+    An argument that is no UTF-8 arrives with its bytes escaped: a path is given them back as this
+    system spells them, a text shows U+FFFD in their place.
+    """
+    if kind == "path":
+        return os.fsdecode(given.encode("utf-8", "surrogateescape"))
+    if given.isascii():
+        return given
+    return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _value(kind: str, given: str) -> Any:
+    if kind != "number":
+        return word_of(kind, given)
+    if not (given.isascii() and given.isdigit()) or len(given) > 18:
+        raise NotPlain
+    return int(given)

@@ -1,0 +1,150 @@
+"""Settings: the one reader of the environment and of settings files.
+
+The environment wins over ``.contextspindle/config.json``, which wins over the defaults.  What is
+here is the list of everything that can be set.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .core import text
+from .core.value import Value
+from .errors import InvalidInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+JOURNALS = ("auto", "wal", "rollback")
+
+
+class Settings(Value):
+    """One frozen answer to every question about the surroundings."""
+
+    workspace: str = ""
+    """A workspace named by the environment; empty to look for one."""
+    actor: str = "local"
+    """Who acts: a label, not an authentication."""
+    journal: str = "auto"
+    """The journal of a new ledger: ``wal``, ``rollback``, or ``auto`` by the kind of mount."""
+    context_budget: int = 2_048
+    """The bytes of ``task context`` where none are given."""
+    fuse_budget: int = 6_000
+    """The bytes of ``fuse restore`` where none are given."""
+    home: str = ""
+    """The user's home folder, empty if there is none that exists."""
+    state: str = ""
+    """The folder for what belongs to the user and to no project; empty without a home."""
+    temporary: tuple[str, ...] = ()
+    """Folders for temporary files, where no workspace is made unasked."""
+
+
+FILE_SETTINGS: dict[str, type] = {
+    "actor": str,
+    "journal": str,
+    "context_budget": int,
+    "fuse_budget": int,
+}
+"""What ``config.json`` may hold, each with its type."""
+
+ENVIRONMENT: dict[str, str] = {
+    "CONTEXTSPINDLE_WORKSPACE": "workspace",
+    "CONTEXTSPINDLE_ACTOR": "actor",
+    "CONTEXTSPINDLE_JOURNAL": "journal",
+    "CONTEXTSPINDLE_CONTEXT_BUDGET": "context_budget",
+    "CONTEXTSPINDLE_FUSE_BUDGET": "fuse_budget",
+}
+"""The variables that set something, each with the setting it sets."""
+
+
+def load(environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this process.  InvalidInput for a variable that is out of form."""
+    environ = os.environ if environ is None else environ
+    home = _home(environ)
+    state_base = environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state_base):  # relative ones are to be ignored, says the XDG specification
+        state_base = os.path.join(home, ".local", "state") if home else ""
+    temporary = [environ.get("TMPDIR", ""), "/tmp", "/var/tmp"]  # noqa: S108 (recognised, not used)
+    settings = Settings(
+        actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
+        home=home,
+        state=os.path.join(state_base, "contextspindle") if state_base else "",
+        temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
+    )
+    given: dict[str, Any] = {}
+    for variable, setting in ENVIRONMENT.items():
+        value = environ.get(variable)
+        if value:
+            given[setting] = _number(variable, value) if setting.endswith("_budget") else value
+    if "actor" in given:
+        given["actor"] = _as_utf8(given["actor"])
+    return _checked(settings._replace(**given), "The environment")
+
+
+def with_file(settings: Settings, path: str, environ: Mapping[str, str] | None = None) -> Settings:
+    """``settings`` with what the file at ``path`` says and the environment does not.
+
+    InvalidInput names the file and what is wrong in it.
+    """
+    environ = os.environ if environ is None else environ
+    if not os.path.isfile(path):
+        return settings
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return settings
+    from .core.canon import decode
+
+    try:
+        found = decode(content.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError as error:
+        raise InvalidInput(
+            f"{path} is not JSON: {error}", hint="Mend or remove the file."
+        ) from None
+    if not isinstance(found, dict):
+        raise InvalidInput(f"{path} must hold one JSON object", hint="Mend or remove the file.")
+    from_environment = {setting for name, setting in ENVIRONMENT.items() if environ.get(name)}
+    for name, value in found.items():
+        wanted = FILE_SETTINGS.get(name)
+        if wanted is None or type(value) is not wanted:
+            problem = "is not a setting" if wanted is None else f"must be {wanted.__name__}"
+            raise InvalidInput(
+                f"{path}: {name!r} {problem}", hint="Settings: " + ", ".join(FILE_SETTINGS) + "."
+            )
+    given = {name: value for name, value in found.items() if name not in from_environment}
+    return _checked(settings._replace(**given), path)
+
+
+def _number(variable: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit()) or len(value) > 18:
+        raise InvalidInput(f"{variable} must be a whole number, not {text.shortened(value, 40)!r}")
+    return int(value)
+
+
+def _as_utf8(value: str) -> str:
+    """A variable is bytes; as a text it is read as UTF-8, whatever the locale says."""
+    return os.fsencode(value).decode("utf-8", "replace")
+
+
+def _checked(settings: Settings, source: str) -> Settings:
+    if settings.journal not in JOURNALS:
+        raise InvalidInput(f"{source}: journal must be one of {', '.join(JOURNALS)}")
+    actor = settings.actor
+    if text.one_line(actor) != actor or len(actor) > 200 or not actor.strip():
+        raise InvalidInput(f"{source}: actor must be one line of at most 200 characters")
+    return settings
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    home = environ.get("HOME", "")
+    if "HOME" not in environ:
+        import pwd
+
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            home = ""
+    return os.path.realpath(home) if home and os.path.isabs(home) and os.path.isdir(home) else ""

@@ -1,0 +1,288 @@
+"""Changes: every step of a task is a value, and the rules that a step must keep.
+
+``plan`` judges a request against the task as it is and either raises or returns the change;
+``apply`` leads a task through a change.  A task is what its changes make of it: replaying them from
+the first gives every state that it ever had.
+"""
+
+from __future__ import annotations
+
+from ..errors import DoneRefused, InvalidInput, Refused, VersionConflict
+from . import canon, evidence, fields, links, text
+from .digest import sha256
+from .task import TASK_LIMIT, Entry, Task, state_bytes
+from .value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .links import Look
+
+
+class Request(Value):
+    """What a caller asks for.  ``set`` names the fields to change; the rest is added or dropped."""
+
+    set: dict[str, Any] = {}
+    decisions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, int], ...] = ()
+    """Texts, each with the number of the criterion it is for, 0 for all."""
+    add_dependencies: tuple[str, ...] = ()
+    drop_dependencies: tuple[str, ...] = ()
+    add_labels: tuple[str, ...] = ()
+    drop_labels: tuple[str, ...] = ()
+
+
+class Change(Value):
+    """One recorded version step of one task."""
+
+    task: str
+    version: int
+    at: int
+    actor: str
+    set: dict[str, Any]
+    decisions: tuple[str, ...]
+    evidence: tuple[str, ...]
+    notes: tuple[str, ...]
+    state: str = ""
+    """The digest of the state that the change leads to."""
+
+
+def document(change: Change) -> dict[str, Any]:
+    """The change as plain JSON values, without its empty parts."""
+    found: dict[str, Any] = {
+        "task": change.task,
+        "version": change.version,
+        "at": change.at,
+        "actor": change.actor,
+        "state": change.state,
+    }
+    if change.set:
+        found["set"] = change.set
+    for kind, texts in (
+        ("decisions", change.decisions),
+        ("evidence", change.evidence),
+        ("notes", change.notes),
+    ):
+        if texts:
+            found[kind] = list(texts)
+    return found
+
+
+def from_document(found: dict[str, Any]) -> Change:
+    """The change that :func:`document` described.  KeyError if it is not one."""
+    return Change(
+        task=found["task"],
+        version=found["version"],
+        at=found["at"],
+        actor=found["actor"],
+        set=found.get("set", {}),
+        decisions=tuple(found.get("decisions", ())),
+        evidence=tuple(found.get("evidence", ())),
+        notes=tuple(found.get("notes", ())),
+        state=found["state"],
+    )
+
+
+def change_bytes(change: Change) -> bytes:
+    """The canonical bytes of the change: what is stored and hashed into the chain."""
+    return canon.encode(document(change))
+
+
+def request_bytes(request: Request) -> bytes:
+    """The canonical bytes of a request: two creations are the same if these are."""
+    found = request._asdict()
+    found["evidence"] = [list(pair) for pair in request.evidence]
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
+    return text.clean(canon.text(plain)).encode()
+
+
+_BLANK: dict[str, Any] = {
+    "goal": "",
+    "criteria": (),
+    "status": "open",
+    "owner": "",
+    "blocker": "",
+    "next": "",
+    "parent": "",
+    "dependencies": (),
+    "priority": 2,
+    "labels": (),
+}
+
+
+def plan_creation(task_id: str, request: Request, *, actor: str, now: int, look: Look) -> Change:
+    """The first change of a new task.
+
+    Refused with every reason if a rule forbids it; InvalidInput for a field out of form.
+    """
+    wanted = fields.normalised(request.set)
+    if not wanted.get("goal"):
+        raise InvalidInput("A task needs a goal", hint="Say in one sentence what is to be reached.")
+    start = _blank(task_id, actor, now)
+    change = _planned(start, wanted, request, actor, now, look)
+    # Said in the change, so that a default that changes one day does not change what was recorded.
+    stated = {name: change.set.get(name, _BLANK[name]) for name in ("status", "priority")}
+    return change._replace(set={**change.set, **stated})
+
+
+def plan(
+    task: Task,
+    request: Request,
+    *,
+    actor: str,
+    now: int,
+    look: Look,
+    expected: int | None = None,
+) -> Change | None:
+    """The change that ``request`` makes of ``task``, or None if it changes nothing.
+
+    ``expected`` is the version the caller read; VersionConflict if the task has another.  Refused
+    with every reason if rules forbid the change; InvalidInput for a field out of form.
+    """
+    if expected is not None and expected != task.version:
+        raise VersionConflict(
+            f"Task {task.id} is at version {task.version}, not {expected}; nothing was written",
+            expected=expected,
+            current=task.version,
+        )
+    change = _planned(task, fields.normalised(request.set), request, actor, now, look)
+    if not (change.set or change.decisions or change.evidence or change.notes):
+        return None
+    return change
+
+
+def _planned(
+    task: Task, wanted: dict[str, Any], request: Request, actor: str, now: int, look: Look
+) -> Change:
+    wanted = dict(wanted)
+    for name, added, dropped in (
+        ("dependencies", request.add_dependencies, request.drop_dependencies),
+        ("labels", request.add_labels, request.drop_labels),
+    ):
+        if added or dropped:
+            base = wanted.get(name, getattr(task, name))
+            wanted[name] = fields.merged(name, base, added, dropped)
+    before = task._asdict()
+    changed = {name: value for name, value in wanted.items() if before[name] != value}
+    criteria = changed.get("criteria", task.criteria)
+    change = Change(
+        task=task.id,
+        version=task.version + 1,
+        # A clock that was set back must not make a task older than its last change.
+        at=max(now, task.updated),
+        actor=actor,
+        set={name: list(v) if isinstance(v, tuple) else v for name, v in changed.items()},
+        decisions=fields.entries("decision", request.decisions),
+        evidence=tuple(
+            evidence.bind(given, number, task.id, criteria)
+            for given, number in zip(
+                fields.entries("evidence", tuple(given for given, _ in request.evidence)),
+                (number for _, number in request.evidence),
+            )
+        ),
+        notes=fields.entries("note", request.notes),
+    )
+    after = apply(task, change)
+    _check_rules(task, after, changed, change, look)
+    stored = state_bytes(after)
+    if len(stored) > TASK_LIMIT:
+        raise InvalidInput(
+            f"Task {task.id} would take {len(stored)} bytes; a task holds at most {TASK_LIMIT}",
+            hint="Put long material into a file and record its path, or open a child task.",
+        )
+    return change._replace(state=sha256(stored))
+
+
+def _check_rules(
+    before: Task, after: Task, changed: dict[str, Any], change: Change, look: Look
+) -> None:
+    links.check(before, after, look)
+    reasons: list[str] = []
+    if not change.decisions and before.version:
+        reasons += [
+            f"{what} needs a recorded decision in the same update: add --decision TEXT"
+            for what in _decisive(before, after)
+        ]
+    if after.status == "blocked" and not after.blocker:
+        reasons.append("A blocked task needs a blocker: add --blocker TEXT")
+    gated = after.status == "done" and (
+        before.status != "done" or {"criteria", "dependencies", "blocker"} & set(changed)
+    )
+    if gated:
+        reasons += _gate(after, look)
+    if reasons:
+        kind = DoneRefused if gated else Refused
+        verb = "cannot be done" if gated else "cannot be changed so"
+        raise kind(f"Task {after.id} {verb}:", reasons, task=after.id)
+
+
+def _decisive(before: Task, after: Task) -> list[str]:
+    found = []
+    if before.goal != after.goal:
+        found.append("A change of the goal")
+    if before.criteria != after.criteria:
+        found.append("A change of the criteria")
+    if before.status != after.status:
+        if after.status == "cancelled":
+            found.append("A cancellation")
+        elif before.status in ("done", "cancelled"):
+            found.append("A reopening")
+    return found
+
+
+def _gate(task: Task, look: Look) -> list[str]:
+    reasons = []
+    if not task.criteria:
+        reasons.append("It has no completion criteria: set them with --criterion TEXT")
+    if task.blocker:
+        reasons.append("Its blocker is not clear: clear it with --blocker ''")
+    for other in task.dependencies:
+        brief = look(other)
+        status = brief.status if brief else "missing"
+        if status != "done":
+            remedy = (
+                "remove it with --drop-dependency" if status == "cancelled" else "finish it first"
+            )
+            reasons.append(f"Its dependency {other} is {status}: {remedy}")
+    return reasons + evidence.gaps(task)
+
+
+def apply(task: Task, change: Change) -> Task:
+    """The task after ``change``: for the first change, ``task`` is the blank one it starts from."""
+
+    def added(present: tuple[Entry, ...], texts: tuple[str, ...]) -> tuple[Entry, ...]:
+        return present + tuple(Entry(change.at, change.actor, change.version, t) for t in texts)
+
+    wanted: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in change.set.items()
+    }
+    return task._replace(
+        **wanted,
+        version=change.version,
+        updated=change.at,
+        last_actor=change.actor,
+        decisions=added(task.decisions, change.decisions),
+        evidence=added(task.evidence, change.evidence),
+        notes=added(task.notes, change.notes),
+    )
+
+
+def begin(first: Change) -> Task:
+    """The task that the first change of a chain makes."""
+    return apply(_blank(first.task, first.actor, first.at), first)
+
+
+def _blank(task_id: str, actor: str, now: int) -> Task:
+    return Task(
+        id=task_id,
+        version=0,
+        decisions=(),
+        evidence=(),
+        notes=(),
+        created=now,
+        updated=now,
+        last_actor=actor,
+        **_BLANK,
+    )

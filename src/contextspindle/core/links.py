@@ -1,0 +1,97 @@
+"""Links between tasks: parents and dependencies exist, and never lead back to where they began."""
+
+from __future__ import annotations
+
+from ..errors import RingRefused, TaskNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .task import Brief, Task
+
+    Look = Callable[[str], Brief | None]
+
+
+def check(before: Task, after: Task, look: Look) -> None:
+    """Raise unless every new link of ``after`` keeps the rules.
+
+    TaskNotFound names a task that does not exist.  RingRefused prints the ring: a task cannot be
+    its own ancestor, wait for itself over any number of steps, or wait for one of its own
+    descendants, which is a part of it already.
+    """
+    if after.parent and after.parent != before.parent:
+        _exists("parent", after.parent, look)
+        _no_ring(
+            "parent",
+            after,
+            [after.parent],
+            lambda brief: [brief.parent] if brief.parent else [],
+            look,
+        )
+    new = [other for other in after.dependencies if other not in before.dependencies]
+    for other in new:
+        _exists("dependency", other, look)
+    if new:
+        _no_ring("dependency", after, new, lambda brief: brief.dependencies, look)
+    if new or after.parent != before.parent:
+        _no_own_part(before, after, look)
+
+
+def _exists(kind: str, other: str, look: Look) -> None:
+    if look(other) is None:
+        raise TaskNotFound(f"The {kind} {other} does not exist")
+
+
+def _no_ring(
+    kind: str, task: Task, first: list[str], onward: Callable[[Brief], Iterable[str]], look: Look
+) -> None:
+    """Walk ``onward`` from ``first``; RingRefused if the walk comes back to ``task``."""
+    came_from: dict[str, str] = dict.fromkeys(first, task.id)
+    waiting = list(came_from)
+    while waiting:
+        here = waiting.pop()
+        if here == task.id:
+            ring = [here]
+            step = came_from[here]
+            while step != task.id:
+                ring.append(step)
+                step = came_from[step]
+            ring.append(task.id)
+            path = " -> ".join(reversed(ring))
+            raise RingRefused(f"The {kind} would close a ring:", [path], ring=list(reversed(ring)))
+        brief = look(here)
+        for there in onward(brief) if brief else ():
+            if there not in came_from:
+                came_from[there] = here
+                waiting.append(there)
+
+
+def _no_own_part(before: Task, task: Task, look: Look) -> None:
+    """RingRefused if the task waits for a part of its own, or one above it waits for the task.
+
+    What is below a task counts as the task: a link can close such a ring from either of its ends.
+    """
+
+    def above(one: str) -> str:
+        if one == task.id:
+            return task.parent
+        brief = look(one)
+        return brief.parent if brief else ""
+
+    waiting = {task.id: task.dependencies}
+    whole = task.parent if before.version and task.parent != before.parent else ""
+    while whole and whole not in waiting:
+        brief = look(whole)
+        waiting[whole] = brief.dependencies if brief else ()
+        whole = above(whole)
+    for whole, needs in waiting.items():
+        for other in needs:
+            line = [other]
+            while (up := above(line[-1])) and up not in line:
+                line.append(up)
+                if up == whole and task.id in line:
+                    path = f"{whole} waits for " + ", a part of ".join(line)
+                    raise RingRefused(
+                        "A task cannot wait for its own part:", [path], ring=[whole, *line]
+                    )

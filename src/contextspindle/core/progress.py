@@ -1,0 +1,228 @@
+"""Progress: the state of the work, followed from turn to turn.
+
+Prose claims; calls and their results show.  Here only the latter count: steps as the list's own
+tools report them, commits as the version control printed them, a test run by its outcome, a file
+as changed when the change was answered, a call as unfinished while nothing answered it.
+"""
+
+from __future__ import annotations
+
+from .draft import FAILED, RUNNING, STATE, STEP, Item
+from .redaction import mask
+from .text import folded, shortened
+from .transcript import (
+    CALL,
+    COMMAND_LINE,
+    EDIT,
+    LAUNCH,
+    PLACE,
+    PULL,
+    RESULT,
+    TODO,
+    TODOS,
+    Step,
+    Turn,
+)
+
+_OPEN_CALLS = 60
+_COMMITS = 12
+_FILES = 300
+_STEPS = 500
+NOTE = " — "
+"""Between a step's title and what its list says about it."""
+_CLOSED = ("completed", "done", "cancelled", "deleted", "gone")
+_TEST_WORDS = ("test", "spec", "check", "lint", "build", "tsc", "vet", "mypy", "clippy")
+
+
+class Progress:
+    """Feed it every turn in order; then ask for the items of state."""
+
+    def __init__(self) -> None:
+        self.branch: Turn | None = None
+        self.folder = ""
+        self.pull: Turn | None = None
+        self.commits: dict[str, Turn] = {}
+        self.files: dict[str, Turn] = {}
+        self.test: tuple[Turn, Turn] | None = None
+        self.steps: dict[str, tuple[Step, Turn]] = {}
+        self.done: list[str] = []
+        self.calls: dict[str, Turn] = {}
+        self.launched: dict[str, Turn] = {}
+
+    def feed(self, turn: Turn) -> None:
+        """Take note of one turn."""
+        kind = turn.kind
+        if kind == CALL:
+            self.calls[turn.call] = turn
+            if len(self.calls) > _OPEN_CALLS:
+                del self.calls[next(iter(self.calls))]
+        elif kind == LAUNCH:
+            self.calls.pop(turn.call, None)
+            self.launched[turn.call] = turn
+            if len(self.launched) > _OPEN_CALLS:
+                del self.launched[next(iter(self.launched))]
+        elif kind == PLACE and turn.about == "branch":
+            self.branch = turn
+        elif kind == PLACE:
+            self.folder = turn.text
+        elif kind == PULL:
+            self.pull = turn
+        elif kind == TODOS:
+            self.calls.pop(turn.call, None)
+            self._replace_steps(turn)
+        elif kind == TODO:
+            self.calls.pop(turn.call, None)
+            if turn.steps:
+                self._change_step(turn.steps[0], turn)
+        elif turn.call:
+            self.launched.pop(turn.call, None)
+            call = self.calls.pop(turn.call, None)
+            if kind == RESULT and call is not None:
+                self._learn(call, turn)
+
+    # ---- steps ----
+
+    def _replace_steps(self, turn: Turn) -> None:
+        known = {step.key: step for step, _ in self.steps.values()}
+        self.steps = {}
+        for step in turn.steps[:_STEPS]:
+            before = known.get(step.key)
+            if before is not None and not step.title:
+                step = step._replace(title=before.title)
+            self.steps[step.key] = (step, turn)
+
+    def _change_step(self, step: Step, turn: Turn) -> None:
+        before = self.steps.get(step.key)
+        if turn.failed:
+            # A step that we know and the list does not: the list was emptied behind our back,
+            # and what it held is neither open nor done.
+            if step.status == "gone" and before is not None:
+                self.steps = {}
+            return
+        if before is None and not step.title:
+            return
+        if before is not None and step.title and step.status == "pending" and self._all_closed():
+            before = None
+        if before is None:
+            if self.steps and self._all_closed():
+                self.steps = {}
+            self.steps[step.key] = (step, turn)
+            return
+        old = before[0]
+        status = step.status or old.status
+        # What was to be done is no news of a step that is done; what was said on closing it is.
+        note = step.note or ("" if status in _CLOSED else old.note)
+        step = Step(step.key, step.title or old.title, status, note)
+        self.steps[step.key] = (step, turn)
+
+    def _all_closed(self) -> bool:
+        return all(step.status in _CLOSED for step, _ in self.steps.values())
+
+    # ---- what results show ----
+
+    def _learn(self, call: Turn, result: Turn) -> None:
+        if call.via == EDIT:
+            if not result.failed and call.about:
+                self.files.pop(call.about, None)
+                self.files[call.about] = result
+                if len(self.files) > _FILES:
+                    del self.files[next(iter(self.files))]
+            return
+        if call.via != COMMAND_LINE:
+            return
+        command = call.text or call.about
+        if "commit" in command or "cherry-pick" in command:
+            self._learn_commit(result)
+        words = command.replace("/", " ").replace(":", " ").replace("-", " ").split()
+        if any(word.startswith(_TEST_WORDS) or word.endswith("test") for word in words[:24]):
+            self.test = (call, result)
+
+    def _learn_commit(self, result: Turn) -> None:
+        """Commits as git prints them: ``[branch 1a2b3c4] Subject``."""
+        at = result.text.find("[")
+        while at >= 0:
+            row = result.text[at : at + 300].partition("\n")[0]
+            place, closed, subject = row[1:].partition("] ")
+            digest = place.rpartition(" ")[2]
+            if closed and " " in place and 7 <= len(digest) <= 40 and _is_hex(digest):
+                if "(amend" in subject:
+                    self.commits.popitem()
+                self.commits[digest] = result._replace(text=folded(f"{digest} {subject}"))
+                if len(self.commits) > _COMMITS:
+                    del self.commits[next(iter(self.commits))]
+            at = result.text.find("\n[", at + 1)
+            at = at + 1 if at >= 0 else at
+
+    # ---- items ----
+
+    def items(self) -> list[Item]:
+        """Open steps, what is running, and where the work stands."""
+        return [*self._step_items(), *self._running_items(), *self._state_items()]
+
+    def _step_items(self) -> list[Item]:
+        ranked = sorted(
+            (entry for entry in self.steps.values() if entry[0].status not in _CLOSED),
+            key=lambda entry: entry[0].status != "in_progress",
+        )
+        items = []
+        for step, turn in ranked[:60]:
+            note = folded(mask(step.note))
+            title = folded(mask(step.title)) or "(no title)"
+            text = f"{title}{NOTE}{shortened(note, 200)}" if note else title
+            about = f"#{step.key} {step.status}"
+            items.append(Item(STEP, shortened(text, 400), turn.line, turn.seal, about))
+        return items
+
+    def _running_items(self) -> list[Item]:
+        items = []
+        for turn in list(self.launched.values())[-12:]:
+            text = shortened(folded(mask(turn.about or turn.text)), 300)
+            items.append(Item(RUNNING, text, turn.line, turn.seal, f"{turn.tool or 'agent'} sent"))
+        for turn in list(self.calls.values())[-6:]:
+            text = shortened(folded(mask(turn.about or turn.text)), 300)
+            items.append(Item(RUNNING, text, turn.line, turn.seal, f"{turn.tool} called"))
+        return items
+
+    def _state_items(self) -> list[Item]:
+        items = []
+        if self.branch is not None:
+            items.append(_state("branch", self.branch.text, self.branch))
+        if self.pull is not None:
+            items.append(_state("pull request", self.pull.text, self.pull))
+        for turn in reversed(self.commits.values()):
+            items.append(_state("commit", turn.text, turn))
+        if self.test is not None:
+            call, result = self.test
+            shown = f"{shortened(folded(call.about or call.text), 160)} -> {_verdict(result)}"
+            item = _state("last test run", shown, result)
+            items.insert(min(len(items), 2), item._replace(mark=FAILED if result.failed else ""))
+        for path, turn in list(reversed(self.files.items()))[:40]:
+            items.append(_state("file", self._short(path), turn))
+        closed = [step for step, _ in self.steps.values() if step.status in ("completed", "done")]
+        for step in closed[-30:]:
+            turn = self.steps[step.key][1]
+            note = f": {step.note}" if step.note else ""
+            items.append(_state("step done", f"#{step.key} {step.title}{note}", turn))
+        return items
+
+    def _short(self, path: str) -> str:
+        return path.removeprefix(self.folder.rstrip("/") + "/") if self.folder else path
+
+
+def _state(about: str, text: str, turn: Turn) -> Item:
+    return Item(STATE, shortened(folded(mask(text)), 400), turn.line, turn.seal, about)
+
+
+def _verdict(result: Turn) -> str:
+    """The line of a test run's output that tells most: the last one with a number in it."""
+    rows = [row for row in map(folded, result.text.split("\n")[-40:]) if row]
+    if not rows:
+        return "failed, no output" if result.failed else "no output"
+    for row in reversed(rows):
+        if any(c.isdigit() for c in row) and any(c.isalpha() for c in row):
+            return shortened(row, 200)
+    return shortened(rows[-1], 200)
+
+
+def _is_hex(word: str) -> bool:
+    return all(c in "0123456789abcdef" for c in word)

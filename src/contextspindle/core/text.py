@@ -1,0 +1,87 @@
+"""Text that is safe to show: valid Unicode, one line, cut at code points, measured in bytes.
+
+Stored text comes from people, agents and tool output.  What is shown of it must not be able to
+pass for something else: a line break, a control character or a bidirectional override in a note
+could end its line and look like a field of its own (CVE-2021-42574 names the bidirectional ones).
+"""
+
+from __future__ import annotations
+
+ELLIPSIS = "…"
+
+# Line and paragraph separators, in the sense of str.splitlines.
+_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+# Marks and overrides that reorder what a person sees.
+_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_CONTROLS = [c for c in range(0xA0) if c < 0x20 or c >= 0x7F]
+
+_HARMLESS: dict[int, str] = dict.fromkeys(_CONTROLS, "�")
+_HARMLESS.update({ord(mark): "\ufffd" for mark in _BIDI + "\ufeff"})
+_ONE_LINE: dict[int, str] = {**_HARMLESS, **{ord(mark): "⏎" for mark in _BREAKS}, 9: " "}
+_BLOCK: dict[int, str] = {**_HARMLESS, **{ord(mark): "\n" for mark in _BREAKS}, 9: "\t"}
+
+
+def clean(value: str) -> str:
+    """``value`` as valid Unicode: each lone surrogate becomes U+FFFD, all else stays."""
+    try:
+        value.encode("utf-8")
+        return value
+    except UnicodeEncodeError:
+        # A proper pair that came in as two halves is one character; what is left alone is lost.
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def size(value: str) -> int:
+    """The length of ``value`` in UTF-8 bytes."""
+    return len(value.encode("utf-8", "surrogatepass"))
+
+
+def one_line(value: str) -> str:
+    """``value`` on one line: breaks shown as ``⏎``, controls and overrides as U+FFFD."""
+    return clean(value).replace("\r\n", "\n").translate(_ONE_LINE)
+
+
+def folded(value: str) -> str:
+    """``value`` on one line, every run of blanks and breaks as one space."""
+    return " ".join(clean(value).translate(_BLOCK).split())
+
+
+def block(value: str) -> str:
+    """``value`` with its line breaks (all as LF) and tabs, other controls as U+FFFD."""
+    return clean(value).replace("\r\n", "\n").translate(_BLOCK)
+
+
+def cut(value: str, limit: int) -> str:
+    """The longest start of ``value`` of at most ``limit`` UTF-8 bytes, whole code points only."""
+    raw = value.encode("utf-8", "surrogatepass")
+    if len(raw) <= limit:
+        return value
+    return raw[: max(limit, 0)].decode("utf-8", "ignore")
+
+
+def cut_start(value: str, limit: int) -> str:
+    """The longest end of ``value`` of at most ``limit`` UTF-8 bytes, whole code points only."""
+    raw = value.encode("utf-8", "surrogatepass")
+    if len(raw) <= limit:
+        return value
+    return raw[len(raw) - limit :].decode("utf-8", "ignore") if limit > 0 else ""
+
+
+def shortened(value: str, limit: int) -> str:
+    """``value`` in at most ``limit`` bytes, its end marked with an ellipsis where it was cut."""
+    if size(value) <= limit:
+        return value
+    if limit < 3:
+        return cut(value, limit)
+    return cut(value, limit - 3).rstrip() + ELLIPSIS
+
+
+def middle_out(value: str, limit: int) -> str:
+    """``value`` in at most ``limit`` bytes: its start and its end, an ellipsis between them."""
+    if size(value) <= limit:
+        return value
+    if limit < 5:
+        return cut(value, limit)
+    room = limit - 5
+    tail = cut_start(value, room // 2)
+    return cut(value, room - room // 2).rstrip() + f" {ELLIPSIS} " + tail.lstrip()

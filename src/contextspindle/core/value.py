@@ -1,0 +1,71 @@
+"""Values: immutable records, written like ``typing.NamedTuple``, free to import.
+
+Every command is a new process, and importing ``typing`` costs as much as starting the interpreter.
+So the type checker sees ``typing.NamedTuple`` here, and the running program sees a metaclass that
+does the same work: fields in the order of their annotations, defaults, tuple equality and
+``_replace``.  ``__init__`` is not generated: a value is a tuple, made whole or not at all.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Value"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple as Value
+else:
+    try:
+        from _collections import _tuplegetter
+    except ImportError:  # another implementation of Python
+        from operator import itemgetter
+
+        def _tuplegetter(index, doc):
+            return property(itemgetter(index), doc=doc)
+
+    class _ValueType(type):
+        def __new__(mcs, name, bases, namespace):
+            fields = tuple(namespace.get("__annotations__", ()))
+            defaults = {field: namespace.pop(field) for field in fields if field in namespace}
+            namespace["__slots__"] = ()
+            namespace["_fields"] = fields
+            namespace["_field_defaults"] = defaults
+            for index, field in enumerate(fields):
+                namespace[field] = _tuplegetter(index, field)
+            return super().__new__(mcs, name, bases, namespace)
+
+    class Value(tuple, metaclass=_ValueType):
+        """An immutable record: subclass it with annotated fields and, if wanted, defaults."""
+
+        def __new__(cls, *positional, **named):
+            fields = cls._fields
+            if len(positional) == len(fields) and not named:
+                return tuple.__new__(cls, positional)
+            if len(positional) > len(fields):
+                raise TypeError(f"{cls.__name__} takes {len(fields)} values, not {len(positional)}")
+            values = list(positional)
+            for field in fields[len(positional) :]:
+                if field in named:
+                    values.append(named.pop(field))
+                elif field in cls._field_defaults:
+                    values.append(cls._field_defaults[field])
+                else:
+                    raise TypeError(f"{cls.__name__} misses {field}")
+            if named:
+                raise TypeError(f"{cls.__name__} has no field {sorted(named)[0]} left to set")
+            return tuple.__new__(cls, values)
+
+        def _replace(self, **named):
+            values = [named.pop(field, old) for field, old in zip(self._fields, self)]
+            if named:
+                raise TypeError(f"{type(self).__name__} has no field {sorted(named)[0]}")
+            return tuple.__new__(type(self), values)
+
+        def _asdict(self):
+            return dict(zip(self._fields, self))
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+        def __repr__(self):
+            inside = ", ".join(f"{f}={v!r}" for f, v in zip(self._fields, self))
+            return f"{type(self).__name__}({inside})"

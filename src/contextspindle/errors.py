@@ -1,0 +1,237 @@
+"""Every error that ContextSpindle raises on purpose.
+
+    SpindleError
+    ├─ InvalidInput             2   an argument, a setting, a file
+    │  ├─ AmbiguousId
+    │  └─ BudgetTooSmall
+    ├─ NotFound                 3
+    │  ├─ WorkspaceNotFound
+    │  ├─ TaskNotFound
+    │  └─ SnapshotNotFound
+    ├─ Conflict                 4
+    │  ├─ VersionConflict
+    │  └─ IdempotencyConflict
+    ├─ Refused                  5   a rule; lists every reason
+    │  ├─ DoneRefused
+    │  ├─ RingRefused
+    │  └─ WorkspaceRefused
+    ├─ HarnessError             6
+    │  ├─ TranscriptUnreadable
+    │  └─ EventUnknown
+    └─ StoreError               7
+       ├─ StoreBusy            75   try again
+       ├─ StoreUnavailable
+       ├─ StoreReadOnly
+       ├─ StoreFull
+       ├─ StoreCorrupt
+       └─ SchemaTooNew
+
+A class carries its stable code, the exit status of a command that ends with it, and a hint: what to
+do next.  The first line of its docstring is its entry in the documentation.  Anything else that
+escapes is a bug (exit status 70); an interrupt is 130.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BUG_STATUS = 70
+INTERRUPT_STATUS = 130
+
+
+class SpindleError(Exception):
+    """Something that ContextSpindle raises on purpose."""
+
+    code = "ERROR"
+    exit_status = 1
+    hint = ""
+
+    def __init__(self, message: str, *, hint: str | None = None, **details: object) -> None:
+        """``details`` are plain JSON values, given to programs beside the message."""
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        if hint is not None:
+            self.hint = hint
+
+
+class InvalidInput(SpindleError):
+    """An argument, a setting or a file does not have the form it must have."""
+
+    code = "INVALID_INPUT"
+    exit_status = 2
+    hint = "See --help of the command."
+
+
+class AmbiguousId(InvalidInput):
+    """The start of an id fits more than one task."""
+
+    code = "AMBIGUOUS_ID"
+    hint = "Give more of the id."
+
+
+class BudgetTooSmall(InvalidInput):
+    """The task's required state does not fit into the byte budget; the message says what would."""
+
+    code = "BUDGET_TOO_SMALL"
+    hint = "Ask again with at least the bytes named."
+
+
+class NotFound(SpindleError):
+    """The thing named does not exist."""
+
+    code = "NOT_FOUND"
+    exit_status = 3
+
+
+class WorkspaceNotFound(NotFound):
+    """There is no .contextspindle folder from here up to the top of the project."""
+
+    code = "WORKSPACE_NOT_FOUND"
+    hint = "Run 'contextspindle init' in the project, or name a workspace with --workspace DIR."
+
+
+class TaskNotFound(NotFound):
+    """No task has this id."""
+
+    code = "TASK_NOT_FOUND"
+    hint = "'contextspindle task list' shows the ids."
+
+
+class SnapshotNotFound(NotFound):
+    """No snapshot was saved for this session."""
+
+    code = "SNAPSHOT_NOT_FOUND"
+    hint = "'contextspindle fuse status' shows what was saved."
+
+
+class Conflict(SpindleError):
+    """Somebody else was first; nothing was written."""
+
+    code = "CONFLICT"
+    exit_status = 4
+
+
+class VersionConflict(Conflict):
+    """The task is not at the version that the caller expected."""
+
+    code = "VERSION_CONFLICT"
+    hint = "Read the task again, then repeat the update on what it says now."
+
+
+class IdempotencyConflict(Conflict):
+    """The idempotency key was used before, for another request."""
+
+    code = "IDEMPOTENCY_CONFLICT"
+    hint = "Use a new key for a new task."
+
+
+class Refused(SpindleError):
+    """A rule forbids it; every reason is listed, each with what would mend it."""
+
+    code = "REFUSED"
+    exit_status = 5
+
+    def __init__(
+        self, message: str, reasons: Sequence[str], *, hint: str | None = None, **details: object
+    ) -> None:
+        super().__init__(
+            message + "".join(f"\n  - {reason}" for reason in reasons),
+            hint=hint,
+            reasons=list(reasons),
+            **details,
+        )
+        self.reasons = tuple(reasons)
+
+
+class DoneRefused(Refused):
+    """The task does not meet the conditions of done."""
+
+    code = "DONE_REFUSED"
+    hint = "Mend each reason; they can go into one update."
+
+
+class RingRefused(Refused):
+    """The parent or dependency would close a ring."""
+
+    code = "RING_REFUSED"
+    hint = "Remove one link of the ring first."
+
+
+class WorkspaceRefused(Refused):
+    """The workspace is not safe to use: of a foreign owner, or a symbolic link."""
+
+    code = "WORKSPACE_REFUSED"
+
+
+class HarnessError(SpindleError):
+    """Something of the agent's program cannot be used."""
+
+    code = "HARNESS_ERROR"
+    exit_status = 6
+
+
+class TranscriptUnreadable(HarnessError):
+    """The transcript is missing, not a file, or holds no entry of a known form."""
+
+    code = "TRANSCRIPT_UNREADABLE"
+    hint = "Give the transcript's path with --transcript."
+
+
+class EventUnknown(HarnessError):
+    """The hook payload on standard input is not one that this harness sends."""
+
+    code = "EVENT_UNKNOWN"
+    hint = "By hand, use --transcript PATH --session ID instead of a payload."
+
+
+class StoreError(SpindleError):
+    """The store could not do it; what was committed before is untouched."""
+
+    code = "STORE_ERROR"
+    exit_status = 7
+
+
+class StoreBusy(StoreError):
+    """Another process held the lock as long as a command waits; nothing was written."""
+
+    code = "STORE_BUSY"
+    exit_status = 75
+    hint = "Try again."
+
+
+class StoreUnavailable(StoreError):
+    """The store's file cannot be opened, read or written."""
+
+    code = "STORE_UNAVAILABLE"
+    hint = "Check the path and its permissions."
+
+
+class StoreReadOnly(StoreError):
+    """The store can be read here but not written."""
+
+    code = "STORE_READ_ONLY"
+    hint = "Write from an account and a place that may; reading goes on."
+
+
+class StoreFull(StoreError):
+    """The disk is full; the change was not recorded and nothing is damaged."""
+
+    code = "STORE_FULL"
+    hint = "Free some space, then repeat the command."
+
+
+class StoreCorrupt(StoreError):
+    """Stored bytes are damaged: they do not match their digest, or the database is malformed."""
+
+    code = "STORE_CORRUPT"
+    hint = "Keep the file as it is, and restore the newest backup into a fresh workspace."
+
+
+class SchemaTooNew(StoreError):
+    """The store was written by a newer version of the program; it was not touched."""
+
+    code = "SCHEMA_TOO_NEW"
+    hint = "Upgrade ContextSpindle on this machine."

@@ -1,0 +1,86 @@
+"""The programs that run agents, behind one small contract.
+
+An adapter is a module with these names; what it does not do specially it says in one line:
+
+    NAME                                the harness, as settings and commands spell it
+    find(config_dir, session, cwd)      the transcript's path, or None
+    read(path, session, agent)          the turns: a Transcript to iterate, then ask for its reading
+    recognises(entry)                   whether a JSON object can only be a line of this harness
+    parse_event(payload)                a hook's payload as a neutral Event, or EventUnknown
+    injection(text, event)              what to print so that the agent reads the text
+
+An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
+"""
+
+from __future__ import annotations
+
+from ..errors import InvalidInput, TranscriptUnreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from ..core.transcript import Event
+    from .lines import Transcript
+
+    class Harness(Protocol):
+        """What every adapter module offers."""
+
+        NAME: str
+
+        def find(self, config_dir: str, session: str, cwd: str = "") -> str | None:
+            """The path of a session's transcript, or None."""
+
+        def read(self, path: str, session: str = "", agent: str = "") -> Transcript:
+            """The turns of a transcript."""
+
+        def recognises(self, entry: dict[str, Any]) -> bool:
+            """Whether this can only be a line of this harness."""
+
+        def parse_event(self, payload: object) -> Event:
+            """The neutral event of a hook payload."""
+
+        def injection(self, text: str, event: Event) -> str:
+            """What to print so that the agent reads the text."""
+
+
+ADAPTERS = {
+    "claude-code": "claude_code",
+    "plain": "plain",
+}
+"""Name of the harness to its module here, in the order in which the format is asked for."""
+
+_LOOK_AT = 400
+"""Lines looked at to find the format: real files begin with any number of control entries."""
+
+
+def adapter(name: str) -> Harness:
+    """The adapter called ``name``.  InvalidInput if there is none."""
+    try:
+        module = ADAPTERS[name]
+    except KeyError:
+        known = ", ".join(ADAPTERS)
+        raise InvalidInput(f"There is no harness {name!r}; known are {known}.") from None
+    # Not importlib's function: that package loads warnings, and a hook counts milliseconds.
+    loaded: Any = __import__(f"{__name__}.{module}", fromlist=("NAME",))
+    return loaded  # type: ignore[no-any-return]
+
+
+def detect(path: str) -> Harness:
+    """The adapter whose lines ``path`` holds, found from the content.
+
+    The first line that only one harness can have written decides, however many control entries
+    stand before it.  TranscriptUnreadable if no line of the file's start is known to any.
+    """
+    from .lines import Raw, objects
+
+    adapters = [adapter(name) for name in ADAPTERS]
+    raw = Raw(path)
+    for number, line, _, _ in raw:
+        if number > _LOOK_AT:
+            break
+        for entry in objects(line)[0]:
+            for candidate in adapters:
+                if candidate.recognises(entry):
+                    return candidate
+    raise TranscriptUnreadable(f"The transcript {path!r} holds no line of a known form.")

@@ -1,0 +1,227 @@
+"""Claude Code: finding, reading and parsing its transcripts, and speaking its hook protocol.
+
+A transcript is a file of JSON lines, appended to while the session lives and never shortened: a
+compaction adds a boundary and a summary, and leaves what was said before it in place.  So the file
+is read in file order from its head; chains of ``parentUuid`` break too often to be followed.
+
+Versions from 1.0 to 2.1 are told apart by what a line holds, not by its version field.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core import canon
+from ..core.text import clean, folded, shortened
+from ..core.transcript import NONE, RESTORE, SAVE, Event
+from ..errors import EventUnknown
+from .claude_shapes import text_blocks
+from .claude_turns import PLAN_OPENING, Parser
+from .lines import Transcript, later
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "claude-code"
+
+# ---- finding -------------------------------------------------------------------------------
+
+
+def find(config_dir: str, session: str, cwd: str = "") -> str | None:
+    """The transcript of ``session`` under the harness's folder ``config_dir``, or None.
+
+    The project folder is named after ``cwd``; a session that was begun elsewhere is looked for in
+    the other project folders too.
+    """
+    if not _is_plain_name(session):
+        return None
+    projects = os.path.join(config_dir, "projects")
+    name = session + ".jsonl"
+    if cwd:
+        mangled = "".join(c if c.isascii() and c.isalnum() else "-" for c in cwd)
+        path = os.path.join(projects, mangled, name)
+        if os.path.isfile(path):
+            return path
+    try:
+        folders = sorted(os.listdir(projects))
+    except OSError:
+        return None
+    for folder in folders:
+        path = os.path.join(projects, folder, name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def subagent_transcript(main: str, agent: str) -> str:
+    """The transcript of subagent ``agent`` beside the ``main`` one of its session."""
+    return os.path.join(main.removesuffix(".jsonl"), "subagents", f"agent-{agent}.jsonl")
+
+
+def _is_plain_name(name: str) -> bool:
+    return bool(name) and len(name) <= 128 and name.replace("-", "").replace("_", "").isalnum()
+
+
+# ---- reading -------------------------------------------------------------------------------
+
+_TYPE = b'"type":"'
+# Kinds of line that hold no talk, by the first type named in the line: in some the envelope comes
+# first, in others the attachment or the message.
+_NOISE = frozenset(
+    b"progress file-history-snapshot file-history-delta last-prompt mode permission-mode ai-title"
+    b" custom-title agent-name bridge-session atis-latch tools-used cost-state api-request"
+    b" api-request-blob api-request-shape summary hook_success hook_additional_context"
+    b" hook_system_message hook_cancelled skill_listing deferred_tools_delta agent_listing_delta"
+    b" mcp_instructions_delta environment model session_context prompt_snapshot date date_change"
+    b" auto_mode remote_session_change command_permissions edited_text_file diagnostics"
+    b" plan_mode_exit file task_status".split()
+)
+# What a tool result has in it when it holds words of the human.
+_BESIDE_RESULT = (b"the user said:", b'"answers"', b'},{"type":"text"')
+
+
+def worth(line: bytes, frugal: bool) -> bool:
+    """Whether ``line`` may hold a turn: a guess from its bytes that never misses one.
+
+    ``frugal`` asks for lines with the human's words only, and may miss what stands in others.
+    """
+    at = line.find(_TYPE)
+    if at >= 0:
+        start = at + len(_TYPE)
+        if line[start : line.find(b'"', start)] in _NOISE:
+            return False
+    elif len(line) < 2:
+        return False
+    if not frugal:
+        return True
+    if b'"queue-operation"' in line or b'"queued_command"' in line:
+        return True
+    if b'"user"' not in line:
+        return False
+    if b'"tool_result"' in line:
+        return any(mark in line for mark in _BESIDE_RESULT)
+    return b'"isMeta":true' not in line
+
+
+def recognises(entry: dict[str, Any]) -> bool:
+    """Whether ``entry`` can only be a line of this harness."""
+    if "sessionId" not in entry and "uuid" not in entry:
+        return False
+    kind = entry.get("type")
+    if kind in ("user", "assistant"):
+        return isinstance(entry.get("message"), dict)
+    return kind in ("system", "attachment", "queue-operation", "progress") and (
+        "parentUuid" in entry or "operation" in entry
+    )
+
+
+def read(path: str, session: str = "", agent: str = "") -> Transcript:
+    """The turns of ``session`` in the transcript ``path``, and then how the reading went.
+
+    Without a session all lines count.  With an ``agent`` the file is that subagent's own.
+    TranscriptUnreadable if there is no such file; what stands in it never raises.
+    """
+    return Transcript(path, Parser(agent), session, worth, _precedes, _hands_over)
+
+
+def _hands_over(entry: dict[str, Any]) -> bool:
+    """Whether ``entry`` is a plan that was sent into a fresh context, where its own id begins."""
+    return isinstance(entry.get("planContent"), str) or any(
+        text.startswith(PLAN_OPENING) for text in text_blocks(entry)
+    )
+
+
+def _precedes(path: str, own: str, old: str) -> bool:
+    """Whether session ``old`` falls silent once ``own`` has begun: a fork, or a resume.
+
+    Two sessions that write into one file side by side do not become one.
+    """
+    # An id in quotation marks of its own is a field; inside of a text they would be escaped.
+    return not later(path, _quoted(own), _quoted(old))
+
+
+def _quoted(word: str) -> bytes:
+    return b'"%b"' % word.encode(errors="replace")
+
+
+# ---- the hook protocol ---------------------------------------------------------------------
+
+_VERBS = {
+    "PreCompact": SAVE,
+    "Stop": SAVE,
+    "SubagentStop": NONE,
+    "SessionEnd": SAVE,
+    "SessionStart": RESTORE,
+}
+
+
+def parse_event(payload: object) -> Event:
+    """What the hook payload asks for.  EventUnknown if it is not one of this harness.
+
+    A payload of another program that runs this harness's hooks gives an event with the verb
+    ``none`` and that program's name as ``caller``: it must be answered with silence.
+    """
+    if not isinstance(payload, dict):
+        raise EventUnknown("The hook payload is not a JSON object.")
+
+    def word(key: str) -> str:
+        value = payload.get(key)
+        return clean(value) if isinstance(value, str) else ""
+
+    caller = _foreign_caller(payload)
+    session = word("session_id") or (word("sessionId") if caller else "")
+    if caller:
+        return Event(NONE, session, word("transcript_path"), word("cwd"), caller=caller)
+    name = word("hook_event_name")
+    if not name or not session:
+        missing = "hook_event_name" if not name else "session_id"
+        raise EventUnknown(f"The hook payload has no {missing}.")
+    agent, transcript = word("agent_id"), word("transcript_path")
+    verb = _VERBS.get(name, NONE)
+    if agent:
+        # The harness names the main transcript here; the subagent has one of its own.
+        if not _is_plain_name(agent):
+            raise EventUnknown(f"The agent id {shortened(folded(agent), 40)!r} is not an id.")
+        transcript = subagent_transcript(transcript, agent) if transcript else ""
+    return Event(
+        verb,
+        session,
+        transcript,
+        word("cwd"),
+        agent,
+        source=word("source"),
+        trigger=word("trigger"),
+        name=name,
+        caller=NAME,
+        previous=word("previous_session_id"),
+    )
+
+
+def _foreign_caller(payload: dict[str, Any]) -> str:
+    """The name of another program that runs the hooks of this harness, or an empty string."""
+    if "cursor_version" in payload or "conversation_id" in payload:
+        return "cursor"
+    if "sessionId" in payload and "session_id" not in payload:
+        return "copilot-cli"
+    if isinstance(payload.get("timestamp"), str):  # ours sends none
+        transcript = payload.get("transcript_path")
+        if not transcript and "permission_mode" not in payload:
+            return "copilot-cli"
+        if isinstance(transcript, str) and "/.copilot/" in transcript:
+            return "copilot-cli"
+        return "unknown"
+    return ""
+
+
+def injection(text: str, event: Event) -> str:
+    """The one JSON document to print so that the agent reads ``text``; nothing for no text.
+
+    Only a session start takes text in: any other event is answered with silence, because what a
+    hook prints before a compaction would be taken for an instruction to the summarising model.
+    """
+    if not text or event.verb != RESTORE:
+        return ""
+    return canon.text(
+        {"hookSpecificOutput": {"additionalContext": text, "hookEventName": "SessionStart"}}
+    )

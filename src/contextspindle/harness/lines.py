@@ -1,0 +1,300 @@
+"""Reading a transcript of JSON lines: any file, in bounded memory, without an exception.
+
+A transcript is written by another program, which may be writing it right now, may have been killed
+halfway through a line, may have put a picture of 60 MB into one, and may hand us a file of another
+size class altogether.  What can be used is used; what cannot is counted, never raised.
+
+Three sizes govern it.  A line longer than :data:`SHRINK` loses its pictures, one that is still
+longer than :data:`LONGEST` is passed over.  A file longer than head and tail together is read
+``frugally`` in between: the adapter then looks at those lines only for what the human said.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core import canon, digest
+from ..core.transcript import Reading
+from ..errors import TranscriptUnreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Protocol
+
+    from ..core.transcript import Turn
+
+    class Parser(Protocol):
+        """What an adapter gives: a pure reader of one session's objects, in file order."""
+
+        known: int
+        """How many objects were of a kind that this adapter knows."""
+        held: dict[int, str]
+        """The lines it holds back, each with its seal, which the reader fills in."""
+
+        def turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
+            """The turns of one object; an empty list for an object that says nothing."""
+
+        def finish(self) -> list[Turn]:
+            """The turns that were held back until it was clear that nothing follows."""
+
+        def session(self, entry: dict[str, Any]) -> str:
+            """The session that the object names, or an empty string."""
+
+
+CHUNK = 1 << 20
+SHRINK = 2 << 20
+LONGEST = 8 << 20
+HEAD = 4 << 20
+TAIL = 16 << 20
+FRUGAL = 192 << 20
+"""Of the part between head and tail, at most so many bytes (the last ones) are looked at."""
+
+SEAL = 16
+
+
+def open_transcript(path: str) -> int:
+    """A file descriptor of the regular file ``path``; TranscriptUnreadable for anything else."""
+    try:
+        # A fifo would block here for ever without the flag.
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise TranscriptUnreadable(f"The transcript {path!r} cannot be opened: {reason}.") from None
+    import stat
+
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise TranscriptUnreadable(f"The transcript {path!r} is not a file.")
+    return file
+
+
+def without_pictures(line: bytes) -> bytes:
+    """``line`` without its long runs of base64, which are pictures and documents, never talk."""
+    import re
+
+    return re.sub(rb"[A-Za-z0-9+/]{2048,}={0,2}", b"", line)
+
+
+class _Joined:
+    """One line that arrives in pieces, kept short while it grows."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.size = 0
+        self.shrunk = False
+        self.dropped = False
+
+    def add(self, piece: bytes) -> None:
+        if self.dropped:
+            return
+        self.pieces.append(piece)
+        self.size += len(piece)
+        if self.size > SHRINK:
+            self.pieces = [without_pictures(b"".join(self.pieces))]
+            self.shrunk = True
+            self.size = len(self.pieces[0])
+            if self.size > LONGEST:
+                self.dropped = True
+                self.pieces = []
+
+
+class Raw:
+    """The lines of one file as bytes, once, in order, up to the size it had when it was opened."""
+
+    def __init__(self, path: str) -> None:
+        self.file = open_transcript(path)
+        self.size = os.fstat(self.file).st_size
+        self.lines = 0
+        self.oversized = 0
+        self.ends_open = False
+
+    def __iter__(self) -> Iterator[tuple[int, bytes, bool, bool]]:
+        """Number, bytes without the line feed, whether ``whole``, whether ``frugal``."""
+        try:
+            yield from self._lines()
+        except OSError:  # a disk or network error halfway: what was read stands
+            return
+        finally:
+            os.close(self.file)
+
+    def _lines(self) -> Iterator[tuple[int, bytes, bool, bool]]:
+        at = 0
+        tail = self.size - TAIL
+        unread = tail - FRUGAL
+        joined = _Joined()
+        started = False
+        while at < self.size:
+            chunk = os.read(self.file, min(CHUNK, self.size - at))
+            if not chunk:
+                break
+            frugal = HEAD <= at < tail
+            if HEAD <= at < unread:
+                # Too much to look at: only the count goes on, so that pointers stay right.
+                self.lines += chunk.count(b"\n")
+                joined, started = _Joined(), False
+                joined.dropped = not chunk.endswith(b"\n")
+                at += len(chunk)
+                continue
+            at += len(chunk)
+            pieces = chunk.split(b"\n")
+            rest = pieces.pop()
+            if pieces and (started or joined.dropped):
+                joined.add(pieces[0])
+                self.lines += 1
+                if joined.dropped:
+                    self.oversized += 1
+                else:
+                    yield self.lines, b"".join(joined.pieces), not joined.shrunk, frugal
+                joined, started = _Joined(), False
+                del pieces[0]
+            for piece in pieces:
+                self.lines += 1
+                yield self.lines, piece, True, frugal
+            if rest:
+                joined.add(rest)
+                started = True
+        if started and not joined.dropped:
+            self.ends_open = True
+            self.lines += 1
+            yield self.lines, b"".join(joined.pieces), not joined.shrunk, False
+
+
+def objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """The JSON objects of one line, and whether all of it could be read.
+
+    Two objects glued together (a line feed that was never written) are two objects.
+    """
+    source = line.decode("utf-8", "replace")
+    found: list[dict[str, Any]] = []
+    at, end = 0, len(source)
+    try:
+        while at < end:
+            value, at = canon.scan(source, at)
+            if isinstance(value, dict):
+                found.append(value)
+            while at < end and source[at] in " \t\r\n\0":
+                at += 1
+    except (ValueError, MemoryError):
+        return found, False
+    return found, True
+
+
+def later(path: str, first: bytes, then: bytes) -> bool:
+    """Whether ``then`` occurs in the file behind the first occurrence of ``first``."""
+    file = open_transcript(path)
+    overlap = max(len(first), len(then))
+    wanted, carry = first, b""
+    try:
+        while True:
+            chunk = os.read(file, CHUNK)
+            if not chunk:
+                return False
+            window = carry + chunk
+            at = window.find(wanted)
+            if at >= 0 and wanted is first:
+                wanted = then
+                window = window[at + len(first) :]
+                at = window.find(wanted)
+            if at >= 0:
+                return True
+            carry = window[-overlap:]
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+
+
+class Transcript:
+    """The turns of one session in a file of JSON lines: iterate it once, then ask ``reading``.
+
+    With a ``session``, entries of another one are passed over and counted.  One exception is real:
+    a fork, a resume, or a plan sent into a fresh context begins its file with the entries it goes
+    on from, under the old id.  So what stands before our own first entry is ``inherited`` and used
+    if the adapter says that the other session ``precedes`` ours, or that this one entry
+    ``hands_over`` to it.  Entries of a second session that go on beside ours never are.
+
+    Nothing in the file makes this raise; only opening it can (TranscriptUnreadable).
+    """
+
+    def __init__(
+        self,
+        path: str,
+        parser: Parser,
+        session: str = "",
+        worth: Callable[[bytes, bool], bool] = lambda line, frugal: bool(line),
+        precedes: Callable[[str, str, str], bool] = lambda path, own, old: False,
+        hands_over: Callable[[dict[str, Any]], bool] = lambda entry: False,
+    ) -> None:
+        self.path = path
+        self.parser = parser
+        self.session = session
+        self.worth = worth
+        self.precedes = precedes
+        self.hands_over = hands_over
+        self.raw = Raw(path)
+        self.inherited = self.foreign = self.unreadable = self.first_bad = self.unparsed = 0
+        self.torn = False
+        self._met_own = False
+        self._heritage: dict[str, bool] = {}
+
+    def _is_ours(self, entry: dict[str, Any]) -> bool:
+        told = self.parser.session(entry)
+        if not told or not self.session or told == self.session:
+            self._met_own = self._met_own or bool(told)
+            return True
+        if not self._met_own:
+            if told not in self._heritage:
+                self._heritage[told] = self.precedes(self.path, self.session, told)
+            if self._heritage[told] or self.hands_over(entry):
+                self.inherited += 1
+                return True
+        self.foreign += 1
+        return False
+
+    def __iter__(self) -> Iterator[Turn]:
+        for number, line, whole, frugal in self.raw:
+            if not self.worth(line, frugal):
+                self.unparsed += frugal
+                continue
+            entries, readable = objects(line)
+            if not readable:
+                if self.raw.ends_open:
+                    self.torn = True
+                else:
+                    self.unreadable += 1
+                    self.first_bad = self.first_bad or number
+            seal = ""
+            for entry in entries:
+                if not self._is_ours(entry):
+                    continue
+                try:
+                    turns = self.parser.turns(number, entry)
+                except (TypeError, ValueError, AttributeError, LookupError, RecursionError):
+                    # A shape nobody has met.  One strange line must not cost the session.
+                    self.unreadable += 1
+                    self.first_bad = self.first_bad or number
+                    continue
+                if whole and not seal and (turns or number in self.parser.held):
+                    seal = digest.sha256(line)[:SEAL]
+                if number in self.parser.held:
+                    self.parser.held[number] = seal
+                for turn in turns:
+                    yield turn._replace(seal=seal) if turn.line == number else turn
+        yield from self.parser.finish()
+
+    @property
+    def reading(self) -> Reading:
+        """How it went, complete once the iteration has ended."""
+        return Reading(
+            lines=self.raw.lines,
+            bytes=self.raw.size,
+            known=self.parser.known,
+            inherited=self.inherited,
+            foreign=self.foreign,
+            unreadable=self.unreadable,
+            first_bad=self.first_bad,
+            oversized=self.raw.oversized,
+            unparsed=self.unparsed,
+            torn=self.torn,
+        )

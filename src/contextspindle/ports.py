@@ -1,0 +1,116 @@
+"""What the actions need from outside, in words, once.
+
+A read transaction is a snapshot: what it shows does not move.  A write transaction is serializable:
+leaving its block commits, durably, and an exception rolls all of it back.  Transactions speak in
+core values, never in rows.  A store raises the errors of :mod:`.errors` and no others.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Any, Protocol, TypeVar
+
+    from .core.change import Change
+    from .core.task import Brief, Page, Related, Task
+    from .core.transcript import Reading, Turn
+
+    T_co = TypeVar("T_co", covariant=True)
+
+    class Block(Protocol[T_co]):
+        """A ``with`` block that gives one transaction."""
+
+        def __enter__(self) -> T_co: ...
+
+        def __exit__(
+            self,
+            kind: type[BaseException] | None,
+            error: BaseException | None,
+            trace: TracebackType | None,
+        ) -> None: ...
+
+    class ReadTxn(Protocol):
+        """One snapshot of a ledger."""
+
+        def task(self, task_id: str) -> Task:
+            """The whole task, its digest checked.  TaskNotFound; StoreCorrupt if it was altered."""
+
+        def resolve(self, start: str) -> str:
+            """The one id that begins with ``start``.  TaskNotFound; AmbiguousId names some."""
+
+        def brief(self, task_id: str) -> Brief | None:
+            """What rules ask of a task next door; None if there is none of this id."""
+
+        def related(self, task: Task, limit: int) -> list[Related]:
+            """Parent, dependencies, children, live; at most ``limit`` of each kind.
+
+            Damage of a neighbour never hides the task: it is told in that neighbour's value.
+            """
+
+        def inbox(self, offset: int, limit: int) -> Page:
+            """Live tasks: active, then blocked, then open, the latest updated first."""
+
+        def listing(
+            self,
+            offset: int,
+            limit: int,
+            *,
+            status: tuple[str, ...] = (),
+            owner: str = "",
+            label: str = "",
+            parent: str = "",
+        ) -> Page:
+            """Tasks that meet every filter given, the newest created first."""
+
+        def open_children(self, task_id: str) -> list[str]:
+            """The ids of the children of a task that are neither done nor cancelled."""
+
+        def changes(self, task_id: str, first: int, limit: int) -> list[Change]:
+            """Changes from version ``first`` on, in order, the chain checked.  StoreCorrupt."""
+
+        def creation(self, key: str) -> tuple[str, str] | None:
+            """The request digest and the task id recorded under an idempotency key."""
+
+    class WriteTxn(ReadTxn, Protocol):
+        """A change of a ledger, all or nothing."""
+
+        def record(self, task: Task, change: Change) -> None:
+            """Append ``change`` to its task's chain and keep ``task`` as the state it leads to."""
+
+        def keep_creation(self, key: str, request: str, task_id: str) -> None:
+            """Record which request created which task under an idempotency key."""
+
+    class Store(Protocol):
+        """Where a ledger lives."""
+
+        def read(self) -> Block[ReadTxn]:
+            """A snapshot.  WorkspaceNotFound if there is no ledger yet; nothing is created."""
+
+        def write(self) -> Block[WriteTxn]:
+            """A change.  StoreBusy if the lock is not had within five seconds."""
+
+    class Transcript(Protocol):
+        """The turns of one session, streamed once in bounded memory."""
+
+        path: str
+
+        def __iter__(self) -> Iterator[Turn]:
+            """The turns in the order of the file.  Nothing in the file makes it raise."""
+
+        @property
+        def reading(self) -> Reading:
+            """What was read and what was passed over, complete once the iteration has ended."""
+
+    class SnapshotLog(Protocol):
+        """Where the fuse keeps its snapshots: an append-only log of checksummed lines."""
+
+        def append(self, snapshot: dict[str, Any]) -> bool:
+            """Store the snapshot, durably.  False if the newest of its session says the same."""
+
+        def newest(self, session: str | None) -> dict[str, Any] | None:
+            """The newest sound snapshot, of ``session`` if given."""
+
+        def all(self) -> Iterator[dict[str, Any]]:
+            """Every sound snapshot, the newest first."""

@@ -1,0 +1,145 @@
+"""A ledger in memory: the reference that the other stores are held against, and for dry runs.
+
+It says in the plainest form what a store is: tasks, their changes, and the keys of their creation.
+"""
+
+from __future__ import annotations
+
+from ..core import task
+from ..core.change import change_bytes
+from ..core.digest import NONE, chained
+from ..errors import AmbiguousId, TaskNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ..core.change import Change
+    from ..core.task import Brief, Page, Related, Task
+
+
+class EphemeralStore:
+    """A ledger that ends with the process.  One transaction at a time, in one thread."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Task] = {}
+        self.chains: dict[str, list[tuple[str, Change]]] = {}
+        self.creations: dict[str, tuple[str, str]] = {}
+
+    def read(self) -> EphemeralTxn:
+        """A snapshot, for a ``with`` block."""
+        return EphemeralTxn(self, keeps=False)
+
+    def write(self) -> EphemeralTxn:
+        """A transaction, for a ``with`` block: what it did is kept unless the block raises."""
+        return EphemeralTxn(self, keeps=True)
+
+
+class EphemeralTxn:
+    """Works on copies; see :class:`.ports.ReadTxn` and :class:`.ports.WriteTxn`."""
+
+    def __init__(self, store: EphemeralStore, *, keeps: bool) -> None:
+        self._store = store
+        self._keeps = keeps
+        self._tasks = dict(store.tasks)
+        self._chains = {task_id: list(chain) for task_id, chain in store.chains.items()}
+        self._creations = dict(store.creations)
+
+    def __enter__(self) -> EphemeralTxn:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._keeps and kind is None:
+            self._store.tasks = self._tasks
+            self._store.chains = self._chains
+            self._store.creations = self._creations
+
+    def task(self, task_id: str) -> Task:
+        if task_id not in self._tasks:
+            raise TaskNotFound(f"There is no task {task_id}")
+        return self._tasks[task_id]
+
+    def resolve(self, start: str) -> str:
+        found = sorted(one for one in self._tasks if one.startswith(start))
+        if start in found:
+            return start
+        if not found:
+            raise TaskNotFound(f"There is no task {start}")
+        if len(found) > 1:
+            raise AmbiguousId(f"{start} is the start of several ids: {', '.join(found[:5])}")
+        return found[0]
+
+    def brief(self, task_id: str) -> Brief | None:
+        found = self._tasks.get(task_id)
+        return task.brief(found) if found else None
+
+    def related(self, of: Task, limit: int) -> list[Related]:
+        children = [one.id for one in reversed(self._tasks.values()) if one.parent == of.id]
+        named = [("parent", of.parent)] if of.parent else []
+        named += [("dependency", other) for other in of.dependencies[:limit]]
+        named += [("child", child) for child in children[:limit]]
+        found = []
+        for relation, other in named:
+            status, goal = self._tasks[other].status, task.summary(self._tasks[other]).goal
+            found.append(task.Related(relation, other, status, goal))
+        return found
+
+    def changes(self, task_id: str, first: int, limit: int) -> list[Change]:
+        self.task(task_id)
+        return [step for _, step in self._chains[task_id][first - 1 : first - 1 + limit]]
+
+    def inbox(self, offset: int, limit: int) -> Page:
+        order = {one: place for place, one in enumerate(self._tasks)}
+        live = [one for one in self._tasks.values() if one.status in task.LIVE]
+        live.sort(key=lambda one: (task.LIVE.index(one.status), -one.updated, -order[one.id]))
+        return _page(live, offset, limit)
+
+    def listing(
+        self,
+        offset: int,
+        limit: int,
+        *,
+        status: tuple[str, ...] = (),
+        owner: str = "",
+        label: str = "",
+        parent: str = "",
+    ) -> Page:
+        found = [
+            one
+            for one in reversed(self._tasks.values())
+            if (not status or one.status in status)
+            and (not owner or one.owner == owner)
+            and (not label or label in one.labels)
+            and (not parent or one.parent == parent)
+        ]
+        return _page(found, offset, limit)
+
+    def open_children(self, task_id: str) -> list[str]:
+        return [
+            one.id
+            for one in self._tasks.values()
+            if one.parent == task_id and one.status not in ("done", "cancelled")
+        ]
+
+    def creation(self, key: str) -> tuple[str, str] | None:
+        return self._creations.get(key)
+
+    def record(self, after: Task, step: Change) -> None:
+        chain = self._chains.setdefault(after.id, [])
+        previous = chain[-1][0] if chain else NONE
+        chain.append((chained(after.id, previous, change_bytes(step)), step))
+        self._tasks[after.id] = after
+
+    def keep_creation(self, key: str, request: str, task_id: str) -> None:
+        self._creations[key] = (request, task_id)
+
+
+def _page(found: list[Task], offset: int, limit: int) -> Page:
+    items = tuple(task.summary(one) for one in found[offset : offset + limit])
+    end = offset + len(items)
+    return task.Page(items, len(found), end if items and end < len(found) else None)

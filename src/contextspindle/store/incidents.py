@@ -1,0 +1,77 @@
+"""Incidents: what a hook survived, a line each: it fails open, but never silently."""
+
+from __future__ import annotations
+
+import os
+
+from ..core import canon, text
+from .private import FILE_MODE, write_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LIMIT = 256 * 1024
+"""The bytes after which the older half of the file is let go."""
+
+
+class Incidents:
+    """The incident file of a workspace.  Nothing here raises: it is the last resort."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def add(self, at: int, what: str, **details: object) -> None:
+        """One more line, if the file can be written at all."""
+        shown = {name: text.clean(str(value))[:500] for name, value in details.items() if value}
+        line = canon.encode({"at": at, "what": text.clean(what)[:2_000], **shown}) + b"\n"
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            handle = os.open(self._path, flags, FILE_MODE)
+            try:
+                size = os.fstat(handle).st_size
+                if size and os.pread(handle, 1, size - 1) != b"\n":
+                    line = b"\n" + line  # whoever wrote before was cut off: its line ends here
+                write_all(handle, line)
+                grown = size + len(line) > LIMIT
+            finally:
+                os.close(handle)
+            if grown:
+                self._shrink()
+        except OSError:
+            pass
+
+    def newest(self, count: int) -> list[dict[str, Any]]:
+        """The newest incidents, oldest first; damaged lines are passed over."""
+        try:
+            with open(self._path, "rb") as file:
+                lines = file.read().split(b"\n")
+        except OSError:
+            return []
+        found: list[dict[str, Any]] = []
+        for line in reversed(lines):
+            if len(found) == count:
+                break
+            try:
+                one = canon.decode(line)
+            except ValueError:
+                continue
+            if (
+                isinstance(one, dict)
+                and type(one.get("at")) is int
+                and type(one.get("what")) is str
+            ):
+                found.append(one)
+        return found[::-1]
+
+    def _shrink(self) -> None:
+        with open(self._path, "rb") as file:
+            content = file.read()
+        kept = content[content.find(b"\n", len(content) // 2) + 1 :]
+        fresh = f"{self._path}.{os.getpid()}"
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            write_all(handle, kept)
+        finally:
+            os.close(handle)
+        os.replace(fresh, self._path)

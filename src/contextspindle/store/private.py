@@ -1,0 +1,99 @@
+"""Files of one user: private from the first moment, never through a link, durable when said so."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ..errors import StoreFull, StoreReadOnly, StoreUnavailable, WorkspaceRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..errors import StoreError
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+
+
+def translated(error: OSError, path: str) -> StoreError:
+    """The error to raise for what the operating system said about ``path``."""
+    import errno
+
+    said = f"{path}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFull(said)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return StoreReadOnly(said)
+    return StoreUnavailable(said)
+
+
+def refuse_link(path: str) -> None:
+    """WorkspaceRefused if ``path`` is a symbolic link: writes there would land elsewhere."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return
+    if stat.S_ISLNK(mode):
+        raise WorkspaceRefused(
+            "The workspace cannot be used:",
+            [f"{path} is a symbolic link; put a real folder or file in its place"],
+        )
+
+
+def make_folder(path: str) -> bool:
+    """A folder that only its owner may enter.  False if it was there already."""
+    refuse_link(path)
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise StoreUnavailable(f"{path} is not a folder") from None
+        return False
+    except OSError as error:
+        raise translated(error, path) from error
+    sync_folder(os.path.dirname(path))
+    return True
+
+
+def sync_folder(path: str) -> None:
+    """The entries of the folder ``path`` survive power loss."""
+    handle = os.open(path or ".", os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        # Some network file systems know no sync of a folder; there is nothing else to try.
+        pass
+    finally:
+        os.close(handle)
+
+
+def write_new(path: str, data: bytes) -> bool:
+    """A file of ``data``: private, synced, whole from the moment that it appears.
+
+    False if there was one already: it stays.
+    """
+    if os.path.lexists(path):
+        refuse_link(path)
+        return False
+    fresh = f"{path}.{os.getpid()}"  # two processes may be at it, each with its own
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.rename(fresh, path)
+    except OSError as error:
+        if os.path.lexists(fresh):
+            os.unlink(fresh)
+        raise translated(error, path) from error
+    sync_folder(os.path.dirname(path))
+    return True
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Every byte of ``data`` written, however short the single writes are."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]

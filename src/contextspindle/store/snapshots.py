@@ -1,0 +1,175 @@
+"""The snapshot log: an append-only file of checksummed JSON lines, one a save of the fuse.
+
+A line is ``{"check":…,"snapshot":…}``: the check is the SHA-256 of the snapshot's bytes as they
+stand in the line.  A torn or altered line fails its check and is passed over; what is not ours is
+kept.  Reading goes from the end backwards, because the newest is what is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core import canon
+from ..core.digest import sha256
+from ..errors import InvalidInput
+from .lock import Lock
+from .private import FILE_MODE, make_folder, refuse_link, sync_folder, translated, write_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+SNAPSHOT_LIMIT = 64 * 1024
+"""The most bytes of one snapshot."""
+LOG_LIMIT = 32 * 1024 * 1024
+"""The most bytes of the log."""
+KEEP_MS = 30 * 86_400_000
+"""The newest snapshot of each session younger than this is never let go."""
+
+_BLOCK = 64 * 1024
+_START = b'{"check":"'
+_MIDDLE = b'","snapshot":'
+
+
+class JsonLinesLog:
+    """A snapshot log in a file; see :class:`.ports.SnapshotLog`."""
+
+    def __init__(self, path: str, *, limit: int = LOG_LIMIT) -> None:
+        self._path = path
+        self._limit = limit
+
+    def append(self, snapshot: dict[str, Any]) -> bool:
+        """Store the snapshot, durably.  False if the newest of its session says the very same."""
+        line = _line(snapshot)
+        make_folder(os.path.dirname(self._path))
+        refuse_link(self._path)
+        with Lock(self._path + ".lock"):
+            known = self.newest(snapshot["session"])
+            if known is not None and _content(known) == _content(snapshot):
+                return False
+            try:
+                self._write(line)
+            except OSError as error:
+                raise translated(error, self._path) from error
+        return True
+
+    def _write(self, line: bytes) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        created = not os.path.exists(self._path)
+        handle = os.open(self._path, flags, FILE_MODE)
+        try:
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":
+                line = b"\n" + line  # whoever wrote before was cut off: its line ends here
+            if size + len(line) > self._limit:
+                self._rewrite(line)
+                return
+            write_all(handle, line)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        if created:
+            sync_folder(os.path.dirname(self._path))
+
+    def _rewrite(self, added: bytes) -> None:
+        """A new file with the newest lines that fit, and the newest of each session seen lately."""
+        with open(self._path, "rb") as file:
+            lines = [line for line in file.read().split(b"\n") if line]
+        lines.append(added.strip(b"\n"))
+        room = self._limit // 2
+        seen: set[str] = set()
+        kept: list[bytes] = []
+        newest = 0
+        for line in reversed(lines):
+            snapshot = _sound(line)
+            if snapshot is not None:
+                newest = newest or snapshot["at"]
+                must_stay = snapshot["session"] not in seen and snapshot["at"] >= newest - KEEP_MS
+                seen.add(snapshot["session"])
+            else:
+                must_stay = not line.startswith(_START)  # not ours to throw away
+            room -= len(line) + 1
+            if room >= 0 or must_stay:
+                kept.append(line)
+        fresh = self._path + ".new"
+        if os.path.lexists(fresh):
+            os.unlink(fresh)
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            write_all(handle, b"".join(line + b"\n" for line in reversed(kept)))
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(fresh, self._path)
+        sync_folder(os.path.dirname(self._path))
+
+    def newest(self, session: str | None = None) -> dict[str, Any] | None:
+        """The newest sound snapshot, of ``session`` if given; None if there is none."""
+        wanted = canon.encode(session) if session is not None else b""
+        for line in self._backwards():
+            if wanted not in line:
+                continue
+            snapshot = _sound(line)
+            if snapshot is not None and session in (None, snapshot["session"]):
+                return snapshot
+        return None
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every sound snapshot, the newest first."""
+        for line in self._backwards():
+            snapshot = _sound(line)
+            if snapshot is not None:
+                yield snapshot
+
+    def _backwards(self) -> Iterator[bytes]:
+        refuse_link(self._path)
+        try:
+            file = open(self._path, "rb")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise translated(error, self._path) from error
+        with file:
+            at = file.seek(0, os.SEEK_END)
+            rest = b""
+            block = _BLOCK
+            while at > 0:
+                step = min(block, at)
+                at -= step
+                file.seek(at)
+                lines = (file.read(step) + rest).split(b"\n")
+                if len(lines) == 1:
+                    block *= 2  # a line longer than all that was read: not one of ours
+                rest = lines[0]
+                for line in reversed(lines[1:]):
+                    if line:
+                        yield line
+            if rest:
+                yield rest
+
+
+def _line(snapshot: dict[str, Any]) -> bytes:
+    body = canon.encode(snapshot)
+    if len(body) > SNAPSHOT_LIMIT:
+        raise InvalidInput(f"The snapshot has {len(body)} bytes; at most {SNAPSHOT_LIMIT} are kept")
+    return b"%b%b%b%b}\n" % (_START, sha256(body).encode(), _MIDDLE, body)
+
+
+def _sound(line: bytes) -> dict[str, Any] | None:
+    body_at = len(_START) + 64 + len(_MIDDLE)
+    if not line.startswith(_START) or not line.endswith(b"}"):
+        return None
+    body = line[body_at:-1]
+    if sha256(body).encode() != line[len(_START) : len(_START) + 64]:
+        return None
+    try:
+        found = canon.decode(body)
+    except ValueError:
+        return None
+    sound = isinstance(found, dict) and isinstance(found.get("session"), str)
+    return found if sound and isinstance(found.get("at"), int) else None
+
+
+def _content(snapshot: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in snapshot.items() if name not in ("at", "trigger")}

@@ -1,0 +1,448 @@
+"""The workspace: found, made and wired here, and nowhere else.
+
+One resolver serves reads and writes: a folder named by the caller, else by the environment, else
+the nearest folder upwards that holds a ``.contextspindle``.  The way up ends at the top of the git
+checkout, below HOME, and at a folder of somebody else; it never reads what lies beyond.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from . import config
+from .core.value import Value
+from .errors import StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .actions.fuse import Fuse
+    from .actions.ledger import Ledger
+    from .config import Settings
+    from .harness import Harness
+    from .store.incidents import Incidents
+    from .store.snapshots import JsonLinesLog
+    from .store.sqlite import SqliteStore
+
+FOLDER = ".contextspindle"
+LEDGER = os.path.join("tasks", "ledger.sqlite3")
+
+
+class Made(Value):
+    """What ``init`` did: the files it wrote, none if all were there."""
+
+    root: str
+    wrote: tuple[str, ...]
+    journal: str
+
+
+class Workspace:
+    """A ledger and its settings, at ``root``."""
+
+    def __init__(self, root: str, settings: Settings) -> None:
+        self.root = root
+        self.folder = os.path.join(root, FOLDER)
+        self.settings = config.with_file(settings, os.path.join(self.folder, "config.json"))
+
+    def store(self) -> SqliteStore:
+        """The store of this workspace's ledger."""
+        from .store.sqlite import SqliteStore
+
+        return SqliteStore(os.path.join(self.folder, LEDGER))
+
+    def ledger(self) -> Ledger:
+        """The ledger's actions on this workspace."""
+        from .actions.ledger import Ledger
+        from .core.task import id_from
+
+        return Ledger(
+            self.store(),
+            actor=self.settings.actor,
+            clock=now,
+            new_id=lambda: id_from(os.urandom(5)),
+        )
+
+    def snapshots(self) -> JsonLinesLog:
+        """The snapshot log of this workspace."""
+        from .store.snapshots import JsonLinesLog
+
+        return JsonLinesLog(os.path.join(self.folder, "fuse", "ledger.jsonl"))
+
+    def fuse(self) -> Fuse:
+        """The fuse's actions on this workspace."""
+        from .actions.fuse import Fuse
+
+        return Fuse(self.snapshots(), self.ledger(), clock=now)
+
+    def incidents(self) -> Incidents:
+        """The incident file of this workspace."""
+        from .store.incidents import Incidents
+
+        return Incidents(os.path.join(self.folder, "incidents.jsonl"))
+
+    def make(self) -> Made:
+        """Everything that a workspace has on disk, what is missing of it written now."""
+        from .store.private import FOLDER_MODE, make_folder, write_new
+
+        if not os.path.isdir(self.root):
+            raise WorkspaceNotFound(
+                f"{self.root} is not a folder", hint="Name a folder that exists."
+            )
+        wrote = []
+        if make_folder(self.folder):
+            wrote.append(self.folder + os.sep)
+        elif (
+            stat.S_IMODE(os.stat(self.folder).st_mode) & 0o077
+            and _owner(self.folder) == os.geteuid()
+        ):
+            os.chmod(self.folder, FOLDER_MODE)
+        ignore = os.path.join(self.folder, ".gitignore")
+        if write_new(ignore, b"*\n"):
+            wrote.append(ignore)
+        store = self.store()
+        if store.create(self.settings.journal):
+            wrote.append(store.path)
+        journal = store.journal()
+        store.close()
+        return Made(self.root, tuple(wrote), journal)
+
+    def accepted(self) -> bool:
+        """Whether text of this workspace may be handed to an agent unasked.
+
+        A workspace whose files git tracks came with somebody's repository: the user has to accept
+        it first.
+        """
+        if not tracked(self.folder):
+            return True
+        try:
+            with open(
+                _accepted_list(self.settings), encoding="utf-8", errors="surrogateescape"
+            ) as file:
+                return _as_line(self.folder) in file.read().split("\n")
+        except (OSError, WorkspaceRefused):
+            return False
+
+    def accept(self) -> str:
+        """Record that the user trusts this workspace; the path of the record."""
+        path = _accepted_list(self.settings)
+        if not self.accepted():
+            try:
+                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                with open(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write(_as_line(self.folder) + "\n")
+            except OSError as error:
+                raise StoreReadOnly(f"{path}: {error.strerror}") from error
+        return path
+
+
+def harness(name: str = "", *, transcript: str = "") -> Harness:
+    """The adapter called ``name``, else the one whose lines the file ``transcript`` holds."""
+    from .harness import adapter, detect
+
+    return adapter(name) if name else detect(transcript)
+
+
+def now() -> int:
+    """Milliseconds since 1970 in UTC."""
+    import time
+
+    return time.time_ns() // 1_000_000
+
+
+def find(
+    named: str = "", *, start: str | None = None, settings: Settings | None = None
+) -> Workspace:
+    """The workspace for a command run in ``start`` (the current folder).
+
+    ``named`` is the folder given with ``--workspace``.  WorkspaceNotFound; WorkspaceRefused if the
+    nearest one is not safe to use.
+    """
+    settings = settings or config.load()
+    named = named or settings.workspace
+    if named:
+        root = _named(named)
+        if not os.path.lexists(os.path.join(root, FOLDER)):
+            raise WorkspaceNotFound(
+                f"There is no workspace in {root}",
+                hint=f"'contextspindle init {root}' makes one.",
+            )
+        _check_links(root)
+        return Workspace(root, settings)
+    here = _here(start)
+    root_found, stopped = _walk(here, settings)
+    if root_found is None:
+        raise WorkspaceNotFound(f"There is no workspace in {here} nor above it, up to {stopped}")
+    return Workspace(root_found, settings)
+
+
+def place_to_make(
+    named: str = "", *, start: str | None = None, settings: Settings | None = None
+) -> Workspace:
+    """Where ``init`` makes a workspace: as named, else the top of the checkout, else here."""
+    settings = settings or config.load()
+    named = named or settings.workspace
+    if named:
+        root = _named(named)
+    else:
+        # What commands find from here is what init is about: a second one would hide it.
+        here = _here(start)
+        root = _walk(here, settings)[0] or _top(here) or here
+    _check_links(root)
+    return Workspace(root, settings)
+
+
+def for_fuse(
+    named: str = "",
+    *,
+    start: str | None = None,
+    settings: Settings | None = None,
+    make: bool = False,
+) -> Workspace:
+    """The workspace of a session that runs in ``start``; with ``make``, made if there is none.
+
+    Where no workspace should appear unasked (HOME, the root, a temporary folder, a folder that
+    cannot be written) the user's state folder holds one, keyed by the path.
+    """
+    settings = settings or config.load()
+    try:
+        return find(named, start=start, settings=settings)
+    except WorkspaceNotFound:
+        if named or settings.workspace:
+            if not make:
+                raise
+            place = Workspace(_named(named or settings.workspace), settings)
+            place.make()
+            return place
+    root = _top(_here(start)) or _here(start)
+    if _unwelcome(root, settings):
+        root = _away(root, settings)
+        if make:
+            _make_away(root)
+    if not make and not os.path.isdir(os.path.join(root, FOLDER)):
+        raise WorkspaceNotFound(f"There is no workspace for {root}")
+    place = Workspace(root, settings)
+    if make:
+        place.make()
+    return place
+
+
+def tracked(folder: str) -> bool:
+    """Whether the git checkout around ``folder`` tracks files in it, by the bytes of its index.
+
+    As a submodule the folder is one entry without a slash; a split index keeps most entries in a
+    file beside it; and where the file system tells no cases apart, any spelling is our folder.
+    """
+    top = _checkout(os.path.dirname(folder))
+    if top is None:
+        return False
+    git = _git_folder(top)
+    try:
+        beside = [name for name in os.listdir(git) if name.startswith("sharedindex.")]
+    except OSError:
+        return False
+    for name in ("index", *beside):
+        try:
+            with open(os.path.join(git, name), "rb") as file:
+                index = file.read().lower()
+        except OSError:
+            continue
+        if index[4:8] == b"\0\0\0\4":
+            index = _names(index, 32 if _uses_sha256(git) else 20)
+        if FOLDER.encode() + b"/" in index or FOLDER.encode() + b"\0" in index:
+            return True
+    return False
+
+
+# -- the way up
+
+
+def _here(start: str | None) -> str:
+    try:
+        return os.path.realpath(start if start is not None else os.getcwd())
+    except OSError as error:
+        raise WorkspaceNotFound(f"The current folder does not exist: {error.strerror}") from error
+
+
+def _named(named: str) -> str:
+    root = _here(os.path.expanduser(named) if named.startswith("~") else named)
+    return os.path.dirname(root) if os.path.basename(root) == FOLDER else root
+
+
+def _walk(here: str, settings: Settings) -> tuple[str | None, str]:
+    """The root of the nearest workspace, or None; and the folder where the way up ended."""
+    folder = here
+    while True:
+        if folder == settings.home and folder != here:
+            return None, folder
+        holds = os.path.lexists(os.path.join(folder, FOLDER))
+        top = os.path.lexists(os.path.join(folder, ".git"))
+        if top and not _is_foreign(folder):
+            # A linked worktree shares the workspace of its main one.
+            main = _main_worktree(folder)
+            if os.path.lexists(os.path.join(main, FOLDER)):
+                folder, holds = main, True
+        if holds:
+            _check_owner(folder)
+            _check_links(folder)
+            return folder, folder
+        above = os.path.dirname(folder)
+        if top or folder in (settings.home, above) or _is_foreign(folder):
+            return None, folder
+        folder = above
+
+
+def _check_owner(root: str) -> None:
+    # The folder itself too: in one that many may write to, anybody could have put it there.
+    for place in (root, os.path.join(root, FOLDER)):
+        if _is_foreign(place):
+            raise WorkspaceRefused(
+                "The nearest workspace is not used:",
+                [f"{place} belongs to another user; name it with --workspace to use it"],
+            )
+
+
+def _is_foreign(folder: str) -> bool:
+    return _owner(folder) not in (os.geteuid(), -1)
+
+
+def _check_links(root: str) -> None:
+    place = os.path.join(root, FOLDER)
+    if os.path.islink(place):
+        raise WorkspaceRefused(
+            "The workspace cannot be used:",
+            [f"{place} is a symbolic link; put a real folder there"],
+        )
+
+
+def _owner(path: str) -> int:
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return -1
+
+
+def _checkout(folder: str) -> str | None:
+    """The top of the git checkout that ``folder`` is in."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _top(folder: str) -> str | None:
+    top = _checkout(folder)
+    return _main_worktree(top) if top else None
+
+
+def _git_folder(top: str) -> str:
+    """Where git keeps the state of the checkout at ``top``."""
+    place = os.path.join(top, ".git")
+    text = _first_line(place)
+    if text.startswith("gitdir:"):
+        return os.path.normpath(os.path.join(top, text[len("gitdir:") :].strip()))
+    return place
+
+
+def _names(index: bytes, hash_size: int) -> bytes:
+    """The paths of a git index of version 4, which shortens each by what it shares with the last.
+
+    The format: https://git-scm.com/docs/index-format
+    """
+    names = []
+    name = b""
+    at = 12
+    try:
+        for _ in range(int.from_bytes(index[8:12], "big")):
+            at += 40 + hash_size
+            at += 4 if index[at] & 0x40 else 2
+            dropped = index[at] & 0x7F
+            while index[at] & 0x80:
+                at += 1
+                dropped = (dropped + 1) << 7 | index[at] & 0x7F
+            end = index.index(b"\0", at + 1)
+            name = name[: len(name) - dropped] + index[at + 1 : end]
+            names.append(name)
+            at = end + 1
+    except (IndexError, ValueError):
+        return FOLDER.encode() + b"/"  # not readable: better asked once too often
+    return b"\0".join(names) + b"\0"
+
+
+def _uses_sha256(git: str) -> bool:
+    common = os.path.join(git, _first_line(os.path.join(git, "commondir")))
+    try:
+        with open(os.path.join(common, "config"), "rb") as file:
+            return b"sha256" in file.read().lower()
+    except OSError:
+        return False
+
+
+def _main_worktree(top: str) -> str:
+    """The main worktree of a linked one; ``top`` itself for any other checkout."""
+    git = _git_folder(top)
+    common = _first_line(os.path.join(git, "commondir"))
+    back = _first_line(os.path.join(git, "gitdir"))
+    # Git keeps the link in both directions; one that does not lead back here is not git's.
+    if not common or os.path.realpath(back) != os.path.realpath(os.path.join(top, ".git")):
+        return top
+    shared = os.path.normpath(os.path.join(git, common))
+    main = os.path.dirname(shared)
+    return main if os.path.basename(shared) == ".git" and os.path.isdir(main) else top
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""
+
+
+# -- where a hook may make one
+
+
+def _unwelcome(root: str, settings: Settings) -> bool:
+    return (
+        root in (settings.home, os.sep, *settings.temporary)
+        or not os.access(root, os.W_OK)
+        or _owner(root) != os.geteuid()
+    )
+
+
+def _away(root: str, settings: Settings) -> str:
+    if not settings.state:
+        raise WorkspaceRefused(
+            f"No workspace is made in {root}:",
+            ["it is no place for one, and without a home folder there is no other"],
+            hint="Name one with CONTEXTSPINDLE_WORKSPACE.",
+        )
+    from .core.digest import sha256
+
+    return os.path.join(settings.state, "places", sha256(os.fsencode(root))[:16])
+
+
+def _make_away(root: str) -> None:
+    from .store.private import translated
+
+    places = os.path.dirname(root)
+    try:
+        for folder in (os.path.dirname(places), places, root):  # the mode is that of the last one
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise translated(error, root) from error
+
+
+def _as_line(path: str) -> str:
+    """``path`` on one line: a line feed in it must not look like the end of an entry."""
+    return path.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _accepted_list(settings: Settings) -> str:
+    if not settings.state:
+        raise WorkspaceRefused(
+            "The workspace cannot be accepted:", ["there is no home folder to remember it in"]
+        )
+    return os.path.join(settings.state, "accepted")

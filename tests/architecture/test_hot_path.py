@@ -1,0 +1,185 @@
+"""What a hot command loads: every module is a cost of every call, so each one is listed here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import contextspindle
+
+SITE = str(Path(contextspindle.__file__).parents[1])
+
+# As the launcher does it: isolated, without site; then the names of what was loaded go to a file.
+DRIVER = """
+import sys
+place, out = sys.argv[1:3]
+del sys.argv[1:3]
+sys.path.append(place)
+started = set(sys.modules)
+from contextspindle.cli import main
+status = main()
+loaded = sorted(set(sys.modules) - started)
+with open(out, "w") as file:
+    file.write("\\n".join(loaded))
+raise SystemExit(status)
+"""
+
+FORBIDDEN = set(
+    "typing dataclasses enum re pathlib argparse subprocess uuid logging contextlib datetime"
+    " tempfile inspect asyncio importlib.metadata json sqlite3 hashlib random socket threading"
+    " shutil traceback platform difflib textwrap shlex".split()
+)
+
+STANDARD = set(
+    "__future__ _collections _collections_abc _functools _json _sha256 _sha2 _sqlite3 _stat abc"
+    " fcntl genericpath io os os.path posixpath pwd stat time _thread errno".split()
+)
+"""What any hot command may load of the standard library."""
+
+FUSE = {"select", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+"""What the fuse may load besides: it waits for a payload and takes its harness by name."""
+
+MASKING = set(
+    "re re._casefix re._compiler re._constants re._parser _sre enum types functools collections"
+    " copyreg operator _operator keyword reprlib itertools heapq _heapq math"
+    " _collections_abc".split()
+)
+"""What ``re`` needs: masking secrets is worth it."""
+
+
+@pytest.fixture
+def loaded(command, tmp_path):
+    """The modules that a call of the command loads, the package's own left out."""
+
+    def run(*words: str, payload: dict | None = None) -> set[str]:
+        out = tmp_path / "loaded"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", DRIVER, SITE, str(out), *words],
+            cwd=command.folder,
+            env=command.environment,
+            input=json.dumps(payload or {}).encode(),
+            capture_output=True,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        names = out.read_text().split("\n")
+        assert "contextspindle.cli.parse" in names
+        return {name for name in names if name.partition(".")[0] != "contextspindle"}
+
+    return run
+
+
+@pytest.fixture
+def task(command) -> str:
+    assert command("init").status == 0
+    return command("task", "create", "a goal", "--criterion", "c", "--quiet").out.decode().strip()
+
+
+@pytest.fixture
+def transcript(command) -> str:
+    """Claude Code's own form, with a secret in it to mask."""
+    turn = {"sessionId": "s", "cwd": str(command.folder), "version": "2.1.0", "isSidechain": False}
+    said = "Ship it with the key AKIAIOSFODNN7EXAMPLE and password=hunter2hunter2"
+    lines = [
+        {
+            **turn,
+            "type": "user",
+            "uuid": "1",
+            "parentUuid": None,
+            "timestamp": "2026-01-01T00:00:00.000Z",
+            "message": {"role": "user", "content": said},
+        },
+        {
+            **turn,
+            "type": "assistant",
+            "uuid": "2",
+            "parentUuid": "1",
+            "timestamp": "2026-01-01T00:00:01.000Z",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "I will."}]},
+        },
+    ]
+    path = command.folder / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+@pytest.mark.parametrize("verb", ["inbox", "list", "show", "context", "history", "children"])
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_a_read_loads_the_lean_start_and_nothing_else(loaded, task, verb, form):
+    given = () if verb in ("inbox", "list") else (task,)
+    found = loaded("task", verb, *given, *form)
+    assert found & FORBIDDEN == set()
+    assert found <= STANDARD
+
+
+def test_a_read_takes_no_lock(loaded, task):
+    assert "fcntl" not in loaded("task", "inbox")
+    assert "fcntl" in loaded("task", "create", "another goal")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("create", "another goal", "--key", "k", "--label", "ui"),
+        ("update", "TASK", "--note", "n", "--status", "active", "--expect", "1"),
+        ("update", "TASK", "--evidence", "seen", "--status=done"),
+        ("--workspace", ".", "create", "another goal", "--json"),
+    ],
+)
+def test_a_write_loads_the_lean_start_and_nothing_else(loaded, task, words):
+    found = loaded("task", *[task if word == "TASK" else word for word in words])
+    assert found & FORBIDDEN == set()
+    assert found <= STANDARD
+
+
+def test_fuse_save_may_load_what_masking_needs_and_nothing_else(loaded, task, transcript):
+    by_hand = loaded("fuse", "save", "--transcript", transcript, "--session", "s")
+    payload = {
+        "hook_event_name": "PreCompact",
+        "trigger": "auto",
+        "session_id": "s",
+        "transcript_path": transcript,
+        "cwd": os.path.dirname(transcript),
+    }
+    as_hook = loaded("fuse", "save", payload=payload)
+    for found in (by_hand, as_hook):
+        assert found & FORBIDDEN <= MASKING
+        assert found <= STANDARD | FUSE | MASKING
+
+
+def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, task, transcript):
+    saved = command("fuse", "save", "--transcript", transcript, "--session", "s")
+    assert saved.status == 0
+    payload = {
+        "hook_event_name": "SessionStart",
+        "source": "compact",
+        "session_id": "s",
+        "transcript_path": transcript,
+        "cwd": os.path.dirname(transcript),
+    }
+    for found in (
+        loaded("fuse", "restore", "--plain", "--session", "s"),
+        loaded("fuse", "restore", payload=payload),
+        loaded("fuse", "status"),
+    ):
+        assert found & FORBIDDEN == set()
+        assert found <= STANDARD | FUSE
+
+
+def test_the_installed_command_takes_nothing_from_the_folder_or_the_environment(command, task):
+    """What -I promises: a project cannot bring its own modules into our command."""
+    (command.folder / "os.py").write_text("raise SystemExit(99)")
+    (command.folder / "contextspindle").mkdir()
+    (command.folder / "contextspindle" / "__init__.py").write_text("raise SystemExit(99)")
+    env = {"PYTHONPATH": str(command.folder), "PYTHONHOME": "/nowhere", "PYTHONSTARTUP": "os.py"}
+    done = command("task", "list", "--quiet", env=env)
+    assert (done.status, done.out.decode(), done.err) == (0, f"{task}\n", b"")
+
+
+def test_the_driver_sees_a_module_that_is_loaded(loaded, task):
+    """The guard itself: a call that needs argparse is seen to load it."""
+    assert {"argparse", "re", "difflib"} <= loaded("task", "list", "--help")

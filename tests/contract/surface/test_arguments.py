@@ -1,0 +1,173 @@
+"""How a call may be written, what is suggested for one that is not right, and what help shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from contextspindle import __version__
+from contextspindle.cli import table
+
+ID = re.compile(r"t-[0-9a-hjkmnp-tv-z]{8}")
+
+
+def test_the_workspace_may_be_named_before_between_and_behind_the_words(project, task):
+    root, elsewhere = str(project.folder), Path("/")
+    for words in (
+        ("--workspace", root, "task", "list"),
+        (f"--workspace={root}", "task", "list"),
+        ("task", "--workspace", root, "list"),
+        ("task", "list", "--workspace", root),
+        ("task", "list", f"--workspace={root}"),
+        ("--json", "task", "--workspace", root, "list", "--quiet"),
+    ):
+        done = project(*words, cwd=elsewhere)
+        assert (done.status, task in done.out.decode()) == (0, True), words
+
+
+def test_a_named_workspace_wins_over_the_environment_and_that_over_the_nearest(project, task):
+    root = str(project.folder)
+    for name in ("other", "third"):
+        (project.folder / name).mkdir()
+        project("init", ".", cwd=project.folder / name)
+    third = project.folder / "third"
+    env = {"CONTEXTSPINDLE_WORKSPACE": root}
+    assert task in project("task", "list", cwd=third, env=env).out.decode()
+    named = project("task", "list", "--workspace", "../other", cwd=third, env=env)
+    assert named.out.decode() == "No task matches.\n"
+    assert task not in project("task", "list", cwd=third).out.decode()
+
+
+def test_quiet_prints_the_id_alone(project, every_call, task):
+    created = project("task", "create", "g", "--quiet").out.decode()
+    assert ID.fullmatch(created.removesuffix("\n"))
+    for verb in ("show", "context", "history"):
+        assert project("task", verb, task, "--quiet").out.decode() == f"{task}\n"
+    assert project("task", "update", task, "--note", "n", "--quiet").out.decode() == f"{task}\n"
+    assert project("task", "list", "--quiet").out.decode() == created + f"{task}\n"
+
+
+def test_numbers_follow_as_plain_words(project):
+    ids = [project("task", "create", f"g{n}", "--quiet").out.decode().strip() for n in range(5)]
+    newest_first = ids[::-1]
+    for words, wanted in (
+        (("inbox", "2"), newest_first[:2]),
+        (("inbox", "2", "3"), newest_first[3:]),
+        (("list", "1", "3"), newest_first[1:4]),
+        (("list", "4", "--status", "open", "1"), newest_first[4:]),
+    ):
+        found = project("task", *words, "--quiet").out.decode().split()
+        assert sorted(found) == sorted(wanted) if words[0] == "inbox" else found == wanted
+    assert len(project("task", "context", ids[0], "300").out) <= 300
+    project("task", "update", ids[0], "--note", "n")
+    assert project("task", "history", ids[0], "2", "1").out.decode().startswith("version 2 ")
+
+
+def test_the_command_for_the_rest_of_a_list_goes_on_with_the_same_list(project):
+    for owner in ("it's {me}", "you", "it's {me}", "it's {me}"):
+        project("task", "create", "g", "--owner", owner)
+    words = ["task", "list", "0", "1", "--owner", "it's {me}", "--status", "open"]
+    found = []
+    while words:
+        lines = project(*words).out.decode().splitlines()
+        found.append(lines[0].split()[0])
+        words = shlex.split(lines[1].partition(" more: contextspindle ")[2]) if lines[1:] else []
+    assert len(set(found)) == len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("task", "lst"), "Did you mean 'contextspindle task list'?"),
+        (("tasks", "inbox"), "Did you mean 'contextspindle task inbox'?"),
+        (("inbox",), "Did you mean 'contextspindle task inbox'?"),
+        (("task", "craete", "a goal"), "Did you mean 'contextspindle task create'?"),
+        (("init", "--acept"), "Did you mean --accept?"),
+        (("task", "create", "g", "--critrion=x"), "Did you mean --criterion?"),
+        (("task", "list", "--jsn"), "Did you mean --json?"),
+        (("zzzzzz",), "See 'contextspindle --help'."),
+        (("task", "list", "--zzzzzz"), "See 'contextspindle task list --help'."),
+    ],
+)
+def test_an_unknown_word_is_answered_with_the_nearest(command, words, hint):
+    done = command(*words)
+    assert done.status == 2
+    assert done.err.decode().splitlines()[-1] == hint
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("task", "create"),
+        ("task", "create", "g", "another goal"),
+        ("task", "create", "g", "--note"),
+        ("task", "create", "g", "-n", "x"),
+        ("task", "list", "-1"),
+        ("task", "list", "1.5"),
+        ("task", "list", "5", "5", "5"),
+        ("task", "list", "9" * 30),
+        ("task", "list", "--json=1"),
+        ("task", "update", "t-1", "--expect", "x"),
+        ("task", "update", "t-1", "--for", "1"),
+        ("task",),
+        ("",),
+        ("--",),
+        ("--workspace",),
+    ],
+)
+def test_a_call_that_is_not_right_ends_with_2_and_a_hint(project, words):
+    done = project(*words)
+    assert (done.status, done.out) == (2, b"")
+    first, hint = done.err.decode().splitlines()
+    assert first.endswith(" [INVALID_INPUT]")
+    assert hint
+
+
+def test_behind_two_dashes_a_text_may_look_like_an_option(project):
+    task = project("task", "create", "--quiet", "--", "--json").out.decode().strip()
+    assert project("task", "show", task, "--json").data["goal"] == "--json"
+
+
+# -- help
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
+def test_help_without_a_command_lists_every_command(command, words):
+    done = command(*words)
+    assert (done.status, done.err) == (0, b"")
+    for one in table.COMMANDS:
+        assert f"  {' '.join(one.words)} " in done.out.decode()
+
+
+@pytest.mark.parametrize("words", [("task", "--help"), ("help", "task"), ("task", "-h")])
+def test_help_for_a_noun_lists_its_commands_and_no_others(command, words):
+    said = command(*words).out.decode()
+    assert "task update" in said
+    assert "fuse save" not in said
+
+
+@pytest.mark.parametrize("one", table.COMMANDS, ids=lambda one: " ".join(one.words))
+def test_every_command_has_help_with_its_options_and_examples(command, one):
+    for words in (
+        (*one.words, "--help"),
+        ("help", *one.words),
+        ("--workspace", "x", *one.words, "-h"),
+    ):
+        done = command(*words)
+        assert (done.status, done.err) == (0, b"")
+        said = done.out.decode()
+        assert said.startswith(f"usage: contextspindle {' '.join(one.words)}")
+        assert one.summary in said
+        for option in (*one.options, *table.GLOBAL_OPTIONS):
+            assert f"  {option.flag}" in said
+        for example in one.examples:
+            assert f"  {example}\n" in said
+        assert max(map(len, said.splitlines())) <= 100
+
+
+def test_the_version_is_printed(command):
+    done = command("--version")
+    assert (done.status, done.out.decode()) == (0, f"contextspindle {__version__}\n")

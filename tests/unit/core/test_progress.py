@@ -1,0 +1,225 @@
+"""Progress: what calls and results show of the work, whatever the prose claims."""
+
+from __future__ import annotations
+
+from contextspindle.core.draft import FAILED, RUNNING, STATE, STEP
+from contextspindle.core.progress import Progress
+from contextspindle.core.transcript import (
+    CALL,
+    COMMAND_LINE,
+    EDIT,
+    INTERRUPT,
+    LAUNCH,
+    OUTCOME,
+    PLACE,
+    PULL,
+    RESULT,
+    SAID,
+    TEXT,
+    TODO,
+    TODOS,
+    Step,
+    Turn,
+)
+
+
+def progress(*turns):
+    followed = Progress()
+    for turn in turns:
+        followed.feed(turn)
+    return followed
+
+
+def shown(followed, section):
+    return [(item.about, item.text) for item in followed.items() if item.section == section]
+
+
+def step(key, title, status="pending", *, failed=False, line=1, note=""):
+    return Turn(line, TODO, steps=(Step(key, title, status, note),), failed=failed)
+
+
+def ran(call, command, output, *, failed=False, line=1):
+    return (
+        Turn(line, CALL, command, COMMAND_LINE, "Bash", call, command),
+        Turn(line + 1, RESULT, output, COMMAND_LINE, "Bash", call, command, failed),
+    )
+
+
+# ---- steps
+
+
+def test_open_steps_are_shown_with_key_and_status_those_in_progress_first():
+    followed = progress(step("1", "hoist"), step("2", "steer", "in_progress"), step("3", "dock"))
+    assert shown(followed, STEP) == [
+        ("#2 in_progress", "steer"),
+        ("#1 pending", "hoist"),
+        ("#3 pending", "dock"),
+    ]
+
+
+def test_an_update_changes_what_it_names_and_keeps_the_rest():
+    followed = progress(step("1", "hoist", note="the jib"), step("1", "", "in_progress"))
+    assert shown(followed, STEP) == [("#1 in_progress", "hoist — the jib")]
+
+
+def test_a_closed_step_is_state_with_what_was_said_on_closing_it():
+    followed = progress(
+        step("1", "hoist", note="the jib"),
+        step("2", "dock"),
+        step("1", "", "completed"),
+        step("2", "", "completed", note="SKIPPED: no harbour"),
+    )
+    assert shown(followed, STEP) == []
+    assert shown(followed, STATE) == [
+        ("step done", "#1 hoist"),
+        ("step done", "#2 dock: SKIPPED: no harbour"),
+    ]
+
+
+def test_an_update_that_failed_changes_nothing():
+    followed = progress(step("1", "hoist"), step("1", "", "completed", failed=True))
+    assert shown(followed, STEP) == [("#1 pending", "hoist")]
+
+
+def test_a_list_that_vanished_is_neither_open_nor_done():
+    followed = progress(step("1", "hoist"), step("2", "dock"), step("1", "", "gone", failed=True))
+    assert shown(followed, STEP) == shown(followed, STATE) == []
+
+
+def test_a_step_that_was_never_there_says_nothing_about_the_list():
+    followed = progress(step("1", "hoist"), step("9", "", "gone", failed=True))
+    assert shown(followed, STEP) == [("#1 pending", "hoist")]
+
+
+def test_a_new_list_begins_where_all_of_the_old_one_was_done():
+    followed = progress(step("1", "hoist"), step("1", "", "completed"), step("1", "dock"))
+    assert shown(followed, STEP) == [("#1 pending", "dock")]
+    assert shown(followed, STATE) == []
+
+
+def test_a_whole_list_replaces_the_old_one():
+    whole = Turn(2, TODOS, steps=(Step("1", "row", "pending"), Step("2", "rest", "completed")))
+    assert shown(progress(step("7", "hoist"), whole), STEP) == [("#1 pending", "row")]
+    assert shown(progress(step("7", "hoist"), Turn(2, TODOS)), STEP) == []
+
+
+# ---- what runs
+
+
+def test_a_call_without_a_result_is_running_even_after_an_interrupt():
+    followed = progress(
+        Turn(1, CALL, "make all", COMMAND_LINE, "Bash", "c1", "make all"), Turn(2, INTERRUPT)
+    )
+    assert shown(followed, RUNNING) == [("Bash called", "make all")]
+
+
+def test_a_call_that_was_answered_or_refused_is_not_running():
+    refused = Turn(4, SAID, "no", "refusal", "Bash", "c2")
+    followed = progress(
+        *ran("c1", "make", "ok"), Turn(3, CALL, "rm", COMMAND_LINE, "Bash", "c2", "rm"), refused
+    )
+    assert shown(followed, RUNNING) == []
+
+
+def test_of_three_launches_the_two_without_a_report_are_running():
+    launches = [Turn(n, LAUNCH, tool="Agent", call=f"c{n}", about=f"job {n}") for n in (1, 2, 3)]
+    followed = progress(*launches, Turn(4, OUTCOME, "found", call="c2"))
+    assert shown(followed, RUNNING) == [("Agent sent", "job 1"), ("Agent sent", "job 3")]
+
+
+def test_a_command_in_the_background_waits_for_its_report():
+    call = Turn(1, CALL, "serve", COMMAND_LINE, "Bash", "c1", "serve")
+    launch = Turn(2, LAUNCH, tool="Bash", call="c1", about="serve")
+    assert shown(progress(call, launch), RUNNING) == [("Bash sent", "serve")]
+    assert shown(progress(call, launch, Turn(3, OUTCOME, call="c1")), RUNNING) == []
+
+
+# ---- the work
+
+
+def test_branch_and_pull_request_are_the_last_ones_told():
+    followed = progress(
+        Turn(1, PLACE, "main", about="branch"),
+        Turn(2, PLACE, "fix/mast", about="branch"),
+        Turn(3, PULL, "https://example.org/pull/7"),
+    )
+    assert shown(followed, STATE) == [
+        ("branch", "fix/mast"),
+        ("pull request", "https://example.org/pull/7"),
+    ]
+
+
+def test_commits_are_quoted_from_what_git_printed_newest_first():
+    followed = progress(
+        *ran("c1", "git commit -am x", "[main 1a2b3c4] Mend the mast\n 1 file changed"),
+        *ran("c2", "git commit -m y", "hook ok\n[main 5d6e7f8] Paint it"),
+        *ran("c3", "git commit -m z", "nothing to commit"),
+        *ran("c4", "cat commit.txt", "[see 12] no commit"),
+    )
+    assert shown(followed, STATE) == [
+        ("commit", "5d6e7f8 Paint it"),
+        ("commit", "1a2b3c4 Mend the mast"),
+    ]
+
+
+def test_a_claim_in_prose_is_no_commit():
+    assert shown(progress(Turn(1, TEXT, "[main 1a2b3c4] committed")), STATE) == []
+
+
+def test_the_last_test_run_tells_its_command_and_its_verdict():
+    followed = progress(
+        *ran("c1", "python -m pytest -q", "1 failed, 3 passed in 0.4s", failed=True),
+        *ran("c2", "ls", "a\nb"),
+    )
+    (item,) = followed.items()
+    assert item.text == "python -m pytest -q -> 1 failed, 3 passed in 0.4s"
+    assert (item.about, item.mark) == ("last test run", FAILED)
+    followed.feed(Turn(5, CALL, "make test", COMMAND_LINE, "Bash", "c3", "make test"))
+    followed.feed(Turn(6, RESULT, "ok 12\n", COMMAND_LINE, "Bash", "c3"))
+    (item,) = followed.items()
+    assert (item.text, item.mark) == ("make test -> ok 12", "")
+
+
+def test_a_search_for_the_word_test_is_no_test_run():
+    call = Turn(1, CALL, "pattern: test", "", "Grep", "c1", "test")
+    assert progress(call, Turn(2, RESULT, "3 files", "", "Grep", "c1")).items() == []
+
+
+def test_a_file_counts_as_changed_when_the_change_was_answered():
+    def edits(call, path, *, failed=False):
+        return (
+            Turn(1, CALL, "", EDIT, "Edit", call, path),
+            Turn(2, RESULT, "", EDIT, "Edit", call, path, failed),
+        )
+
+    followed = progress(
+        Turn(1, PLACE, "/home/ada/boat", about="folder"),
+        *edits("c1", "/home/ada/boat/a.py"),
+        *edits("c2", "/home/ada/boat/b.py", failed=True),
+        *edits("c3", "/etc/c.conf"),
+        *edits("c4", "/home/ada/boat/a.py"),
+        Turn(9, CALL, "", EDIT, "Edit", "c5", "/home/ada/boat/d.py"),
+    )
+    assert shown(followed, STATE) == [("file", "a.py"), ("file", "/etc/c.conf")]
+
+
+def test_state_is_masked():
+    key = "ghp_" + "Zx81Qw7Lm2Kp9Vt4Rb6Nc3Hd5Js0Fg1Ty8"
+    followed = progress(
+        *ran("c1", f"GH_TOKEN={key} make test", "ok 1"),
+        Turn(3, CALL, key, COMMAND_LINE, "Bash", "c2", f"deploy {key}"),
+        step("1", f"rotate {key}", note=key),
+    )
+    assert not any(key in item.text for item in followed.items())
+
+
+def test_memory_is_bounded():
+    followed = Progress()
+    for n in range(5_000):
+        followed.feed(Turn(n, CALL, "x", COMMAND_LINE, "Bash", f"open{n}", "x"))
+        followed.feed(Turn(n, LAUNCH, call=f"sent{n}", about="x"))
+        for turn in ran(f"c{n}", "git commit", f"[main {n:07x}] x"):
+            followed.feed(turn)
+    assert len(followed.calls) < 100
+    assert len(followed.launched) < 100
+    assert len(followed.commits) < 100

@@ -1,0 +1,69 @@
+"""Quotations: passages that stand alone, in the source's own words."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextspindle.core import quotes
+from contextspindle.core.text import folded, size
+from tests.strategies import texts
+
+
+def test_lines_are_passages_without_their_list_marks():
+    assert quotes.passages("- one\n* two\n\n> three") == ["one", "two", "three"]
+
+
+def test_a_heading_and_a_line_with_a_colon_lead_the_next_line():
+    assert quotes.passages("# Plan\nHoist first:\n- the main sail\n- the jib") == [
+        "Plan Hoist first: the main sail",
+        "the jib",
+    ]
+
+
+def test_a_heading_with_nothing_behind_it_stands_alone():
+    assert quotes.passages("text\n## Next steps") == ["text", "Next steps"]
+
+
+def test_code_between_fences_is_left_out():
+    assert quotes.passages("before\n```python\nx = 1\n```\nafter") == ["before", "after"]
+
+
+def test_a_long_line_is_cut_behind_sentences():
+    line = "The mast is broken. " * 10
+    found = quotes.passages(line, 100)
+    assert all(passage.endswith("broken.") for passage in found)
+    assert " ".join(found) == line.strip()
+
+
+def test_a_long_line_of_a_language_without_blanks_is_cut_behind_sentences():
+    found = quotes.passages("桅杆断了。" * 40, 100)
+    assert all(passage.endswith("。") and size(passage) <= 100 for passage in found)
+
+
+@given(st.text(max_size=400) | texts, st.integers(40, 200))
+def test_pieces_of_a_line_are_bounded_and_lose_nothing(text, limit):
+    line = folded(text)
+    found = quotes.sentences(line, limit)
+    assert all(size(piece) <= limit for piece in found)
+    assert "".join("".join(found).split()) == "".join(line.split())
+
+
+def test_the_ending_starts_at_a_sentence_where_it_can():
+    text = "It took long. " + "We sailed on and on. " * 5 + "Shall we dock?"
+    assert quotes.ending(text, 60).startswith("We sailed")
+    assert quotes.ending("Shall we dock?", 60) == "Shall we dock?"
+
+
+def test_the_question_is_the_last_sentence_that_asks():
+    text = "Done. Should I use a script or a command? I can do either."
+    assert quotes.question(text, 200).endswith("a script or a command?")
+    assert "I can do either" not in quotes.question(text, 200)
+
+
+def test_a_one_character_answer_finds_the_option_it_picks():
+    text = "Choose:\n**1. Under sail** - slow\n2. By motor\nOption C: row\nWhich?"
+    assert quotes.option(text, "1") == "**1. Under sail** - slow"
+    assert quotes.option(text, "2.") == "2. By motor"
+    assert quotes.option(text, "c") == "Option C: row"
+    assert quotes.option(text, "4") == quotes.option(text, "yes") == ""

@@ -1,0 +1,40 @@
+"""Turns: neutral values, and our own printout that must not come back as talk."""
+
+from __future__ import annotations
+
+from contextspindle.core.transcript import CLOSING, OPENING, SAID, Turn, without_echo
+
+PRINTED = f"{OPENING}\n## Goal\n- [L3] sail to Bergen\n{CLOSING}"
+
+
+def test_a_turn_needs_no_more_than_its_line_and_kind():
+    turn = Turn(3, SAID)
+    assert (turn.line, turn.kind, turn.text, turn.failed, turn.steps) == (3, "said", "", False, ())
+
+
+def test_text_that_never_held_our_printout_stays_as_it_is():
+    assert without_echo("the ContextSpindle hook is slow") == "the ContextSpindle hook is slow"
+
+
+def test_our_printout_is_taken_out_of_what_surrounds_it():
+    assert without_echo(f"before {PRINTED} after") == "before  after"
+
+
+def test_every_printout_is_taken_out():
+    assert without_echo(f"a{PRINTED}b{PRINTED}c") == "abc"
+
+
+def test_a_printout_that_lost_its_end_goes_to_the_end():
+    assert without_echo("before " + PRINTED[:-10]) == "before "
+
+
+def test_neither_mark_remains_however_they_are_put_together():
+    half = len(CLOSING) // 2
+    for text in (CLOSING, f"a{CLOSING}{PRINTED}", CLOSING[:half] + PRINTED + CLOSING[half:]):
+        rest = without_echo(text)
+        assert OPENING not in rest
+        assert CLOSING not in rest
+
+
+def test_the_marks_are_one_line_each():
+    assert len(OPENING.splitlines()) == len(CLOSING.splitlines()) == 1

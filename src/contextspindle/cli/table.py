@@ -85,7 +85,7 @@ COMMANDS = (
         "Make a workspace here, or say that there is one.",
         (Positional("path", "the project's folder; if left out, found", "path", required=False),),
         (Option("--accept", "trust a workspace that came with the repository", "switch"),),
-        ("contextspindle init", "contextspindle init ~/work/shop"),
+        ("contextspindle init", "contextspindle init ~/code/shop"),
         "Without PATH it is the workspace that commands find from here, else one at the top of the"
         " git checkout, else one in the current folder.",
     ),

@@ -7,16 +7,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md $(shell find src scripts -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test test-long check format bench docs clean
+.PHONY: demo test test-long test-live check format bench docs clean
 
 demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after its compaction
 	@sh examples/demo.sh $(BIN)/contextspindle
 
 test: check  ## the checks, then every test in its sampled form
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests --ignore=tests/live
 
 test-long: check  ## the same with full counts
-	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests
+	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests --ignore=tests/live
+
+test-live: $(VENV)/.tools $(VENV)/.installed  ## the real Claude Code against a stand-in for a model
+	$(BIN)/python -m pytest tests/live -rs
 
 check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs
 	$(BIN)/ruff format --check .
@@ -36,7 +39,7 @@ docs: $(VENV)/.installed  ## write the generated pages of the reference
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .live build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none is on the PATH." >&2; exit 1; }

@@ -32,7 +32,8 @@ __all__ = [
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .actions.ledger import History, Ledger, Outcome
+    from .actions.answers import History, Outcome
+    from .actions.ledger import Ledger
     from .core.change import Request
     from .core.handoff import Handoff
     from .core.task import Page, Task
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Handoff": "core.handoff",
-    "History": "actions.ledger",
+    "History": "actions.answers",
     "Ledger": "actions.ledger",
-    "Outcome": "actions.ledger",
+    "Outcome": "actions.answers",
     "Page": "core.task",
     "Request": "core.change",
     "SpindleError": "errors",

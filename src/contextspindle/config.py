@@ -27,6 +27,8 @@ class Settings(Value):
     """A workspace named by the environment; empty to look for one."""
     actor: str = "local"
     """Who acts: a label, not an authentication."""
+    claim: str = ""
+    """The token of the claim under which this process writes."""
     journal: str = "auto"
     """The journal of a new ledger: ``wal``, ``rollback``, or ``auto`` by the kind of mount."""
     context_budget: int = 2_048
@@ -37,6 +39,8 @@ class Settings(Value):
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
     """The folder for what belongs to the user and to no project; empty without a home."""
+    claude_config: str = ""
+    """The folder of Claude Code's own settings; empty without a home."""
     temporary: tuple[str, ...] = ()
     """Folders for temporary files, where no workspace is made unasked."""
 
@@ -52,11 +56,19 @@ FILE_SETTINGS: dict[str, type] = {
 ENVIRONMENT: dict[str, str] = {
     "CONTEXTSPINDLE_WORKSPACE": "workspace",
     "CONTEXTSPINDLE_ACTOR": "actor",
+    "CONTEXTSPINDLE_CLAIM": "claim",
     "CONTEXTSPINDLE_JOURNAL": "journal",
     "CONTEXTSPINDLE_CONTEXT_BUDGET": "context_budget",
     "CONTEXTSPINDLE_FUSE_BUDGET": "fuse_budget",
 }
 """The variables that set something, each with the setting it sets."""
+
+GIT_LOCAL = frozenset(
+    "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_PREFIX"
+    " GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_IMPLICIT_WORK_TREE GIT_SHALLOW_FILE"
+    " GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS".split()
+)
+"""What is true of one repository, or of one call, only: see ``git rev-parse --local-env-vars``."""
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:
@@ -71,6 +83,8 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
+        claude_config=environ.get("CLAUDE_CONFIG_DIR")
+        or (os.path.join(home, ".claude") if home else ""),
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
     )
     given: dict[str, Any] = {}
@@ -81,6 +95,14 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     if "actor" in given:
         given["actor"] = _as_utf8(given["actor"])
     return _checked(settings._replace(**given), "The environment")
+
+
+def for_git(**more: str) -> dict[str, str]:
+    """The environment of a git that finds its repository by the folder alone: ours, with ``more``.
+
+    A hook of git's gets variables that name a repository, and its index, which may be another.
+    """
+    return {**{name: v for name, v in os.environ.items() if name not in GIT_LOCAL}, **more}
 
 
 def with_file(settings: Settings, path: str, environ: Mapping[str, str] | None = None) -> Settings:

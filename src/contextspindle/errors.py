@@ -7,16 +7,22 @@
     ├─ NotFound                 3
     │  ├─ WorkspaceNotFound
     │  ├─ TaskNotFound
+    │  ├─ NothingReady
     │  └─ SnapshotNotFound
     ├─ Conflict                 4
     │  ├─ VersionConflict
-    │  └─ IdempotencyConflict
+    │  ├─ IdempotencyConflict
+    │  ├─ ClaimHeld
+    │  ├─ ClaimLost
+    │  └─ MergeConflict
     ├─ Refused                  5   a rule; lists every reason
     │  ├─ DoneRefused
     │  ├─ RingRefused
     │  └─ WorkspaceRefused
     ├─ HarnessError             6
     │  ├─ TranscriptUnreadable
+    │  ├─ SettingsDamaged
+    │  ├─ SetupIncomplete
     │  └─ EventUnknown
     └─ StoreError               7
        ├─ StoreBusy            75   try again
@@ -24,6 +30,7 @@
        ├─ StoreReadOnly
        ├─ StoreFull
        ├─ StoreCorrupt
+       ├─ SearchFailed
        └─ SchemaTooNew
 
 A class carries its stable code, the exit status of a command that ends with it, and a hint: what to
@@ -100,6 +107,13 @@ class TaskNotFound(NotFound):
     hint = "'contextspindle task list' shows the ids."
 
 
+class NothingReady(NotFound):
+    """No task can be taken: each is blocked, waits for another, is held, or has ended."""
+
+    code = "NOTHING_READY"
+    hint = "'contextspindle task ready --explain ID' says why a task is not ready."
+
+
 class SnapshotNotFound(NotFound):
     """No snapshot was saved for this session."""
 
@@ -126,6 +140,27 @@ class IdempotencyConflict(Conflict):
 
     code = "IDEMPOTENCY_CONFLICT"
     hint = "Use a new key for a new task."
+
+
+class ClaimHeld(Conflict):
+    """Another holds a live claim on the task, and the change does more than add entries."""
+
+    code = "CLAIM_HELD"
+    hint = "Take another task ('contextspindle task claim --next'), or wait for the lease to end."
+
+
+class ClaimLost(Conflict):
+    """The claim ran out and the task was taken over or released; the write was not applied."""
+
+    code = "CLAIM_LOST"
+    hint = "Read the task again; claim it anew if it is free. Do not repeat the write blindly."
+
+
+class MergeConflict(Conflict):
+    """Tasks have one history here and another in what is taken in; nothing was written."""
+
+    code = "MERGE_CONFLICT"
+    hint = "Restore into a fresh workspace, and carry over by hand what is wanted."
 
 
 class Refused(SpindleError):
@@ -180,6 +215,20 @@ class TranscriptUnreadable(HarnessError):
     hint = "Give the transcript's path with --transcript."
 
 
+class SettingsDamaged(HarnessError):
+    """The settings file of a harness is not of the form that it must have; it was not touched."""
+
+    code = "SETTINGS_DAMAGED"
+    hint = "Mend the file, or add the hooks by hand as the preview shows them."
+
+
+class SetupIncomplete(HarnessError):
+    """The hooks of a harness are missing, out of date, or cannot be run."""
+
+    code = "SETUP_INCOMPLETE"
+    hint = "'contextspindle setup HARNESS --write' brings them up to date."
+
+
 class EventUnknown(HarnessError):
     """The hook payload on standard input is not one that this harness sends."""
 
@@ -227,7 +276,17 @@ class StoreCorrupt(StoreError):
     """Stored bytes are damaged: they do not match their digest, or the database is malformed."""
 
     code = "STORE_CORRUPT"
-    hint = "Keep the file as it is, and restore the newest backup into a fresh workspace."
+    hint = (
+        "'contextspindle verify' lists what is damaged. Keep the file as it is, and restore the"
+        " newest backup into a fresh workspace."
+    )
+
+
+class SearchFailed(StoreError):
+    """It could not be searched, which does not mean that there is nothing to find."""
+
+    code = "SEARCH_FAILED"
+    hint = "'contextspindle verify' looks at the ledger; 'task list' goes on working."
 
 
 class SchemaTooNew(StoreError):

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import TracebackType
     from typing import Any, Protocol, TypeVar
 
+    from .core.archive import Stored
     from .core.change import Change
+    from .core.claims import Lease
+    from .core.evidence import CommandMark, FileMark, Record
+    from .core.search import Term
     from .core.task import Brief, Page, Related, Task
     from .core.transcript import Reading, Turn
 
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
         def brief(self, task_id: str) -> Brief | None:
             """What rules ask of a task next door; None if there is none of this id."""
 
+        def sourced(self, source: str) -> str | None:
+            """The id of the task that was imported from ``source``; None if none was."""
+
         def related(self, task: Task, limit: int) -> list[Related]:
             """Parent, dependencies, children, live; at most ``limit`` of each kind.
 
@@ -70,6 +77,27 @@ if TYPE_CHECKING:
         def changes(self, task_id: str, first: int, limit: int) -> list[Change]:
             """Changes from version ``first`` on, in order, the chain checked.  StoreCorrupt."""
 
+        def search(self, terms: tuple[Term, ...], offset: int, limit: int) -> Page:
+            """Tasks that hold every term: by goal, then next, criteria, log; the newest first.
+
+            SearchFailed if it could not be looked, which is not the same as nothing found.
+            """
+
+        def ready(self, offset: int, limit: int, now: int) -> Page:
+            """Tasks that can be taken: highest priority first, then the oldest.
+
+            Open or active, without a blocker, every dependency done, no live lease.
+            """
+
+        def lease(self, task_id: str) -> Lease | None:
+            """The lease on a task, run out or not; None if nobody has claimed it."""
+
+        def chain(self, task_id: str) -> list[str]:
+            """The digests of a task's changes, in order; empty if there is no such task."""
+
+        def everything(self) -> Iterator[Stored]:
+            """Every task whole, in the order of their creation, as it is stored."""
+
         def creation(self, key: str) -> tuple[str, str] | None:
             """The request digest and the task id recorded under an idempotency key."""
 
@@ -79,8 +107,17 @@ if TYPE_CHECKING:
         def record(self, task: Task, change: Change) -> None:
             """Append ``change`` to its task's chain and keep ``task`` as the state it leads to."""
 
-        def keep_creation(self, key: str, request: str, task_id: str) -> None:
-            """Record which request created which task under an idempotency key."""
+        def adopt(self, stored: Stored, known: int) -> None:
+            """Take in a task from an archive: what its chain has behind version ``known``.
+
+            Its links are made by :meth:`join`, when every task that they name is there.
+            """
+
+        def join(self, task: Task) -> None:
+            """Make the links of an adopted task."""
+
+        def keep_lease(self, task_id: str, lease: Lease | None) -> None:
+            """Record who holds a task until when: outside of the chain, a renewal is no change."""
 
     class Store(Protocol):
         """Where a ledger lives."""
@@ -103,6 +140,20 @@ if TYPE_CHECKING:
         def reading(self) -> Reading:
             """What was read and what was passed over, complete once the iteration has ended."""
 
+    class Surroundings(Protocol):
+        """The project's files, as far as evidence is bound to them."""
+
+        def file(self, path: str) -> FileMark:
+            """A file as it is now.  InvalidInput if it is none."""
+
+        def run(
+            self, argv: tuple[str, ...], covers: tuple[str, ...], show: Callable[[bytes], object]
+        ) -> CommandMark:
+            """Run a command: how it ended, and the state of what it covers."""
+
+        def moved(self, record: Record) -> str:
+            """What of that which a record is bound to is not as it was; empty if all is."""
+
     class SnapshotLog(Protocol):
         """Where the fuse keeps its snapshots: an append-only log of checksummed lines."""
 
@@ -111,6 +162,12 @@ if TYPE_CHECKING:
 
         def newest(self, session: str | None) -> dict[str, Any] | None:
             """The newest sound snapshot, of ``session`` if given."""
+
+        def prune(self, before: int) -> tuple[int, int]:
+            """Let snapshots from before that moment go, but for the newest of each session.
+
+            How many went, and how many stay.
+            """
 
         def all(self) -> Iterator[dict[str, Any]]:
             """Every sound snapshot, the newest first."""

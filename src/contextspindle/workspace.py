@@ -10,21 +10,33 @@ from __future__ import annotations
 import os
 import stat
 
-from . import config
+from . import config, gitfiles
 from .core.value import Value
-from .errors import StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
+from .errors import InvalidInput, StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from .actions.adopt import Adopter
+    from .actions.archive import Archive
     from .actions.fuse import Fuse
     from .actions.ledger import Ledger
+    from .checkout import Checkout
     from .config import Settings
+    from .core.archive import Merge
+    from .core.foreign import Gathered
     from .harness import Harness
+    from .harness.install import Setup
     from .store.incidents import Incidents
+    from .store.inspect import Report
     from .store.snapshots import JsonLinesLog
     from .store.sqlite import SqliteStore
 
 FOLDER = ".contextspindle"
+KEPT_COPIES = 3
+"""How many safety copies of each occasion stay."""
 LEDGER = os.path.join("tasks", "ledger.sqlite3")
 
 
@@ -34,6 +46,14 @@ class Made(Value):
     root: str
     wrote: tuple[str, ...]
     journal: str
+
+
+class Restored(Value):
+    """What a restore did, from which backup, and where the ledger as it was is kept."""
+
+    merge: Merge
+    manifest: dict[str, Any]
+    kept: str
 
 
 class Workspace:
@@ -60,7 +80,76 @@ class Workspace:
             actor=self.settings.actor,
             clock=now,
             new_id=lambda: id_from(os.urandom(5)),
+            surroundings=self.checkout,
         )
+
+    def archive(self) -> Archive:
+        """The actions on the ledger as a whole."""
+        from .actions.archive import Archive
+
+        return Archive(self.store())
+
+    def lines_as(self, tracker: str, *, progress: Callable[[int], object] = id) -> Iterator[bytes]:
+        """Every task as it is now, in the form of the program ``tracker``."""
+        from .trackers import writer
+
+        return writer(tracker)(self.archive().tasks(progress))
+
+    def adopter(self) -> Adopter:
+        """The door by which tasks of other programs come in."""
+        from .actions.adopt import Adopter
+        from .core.task import id_from
+
+        return Adopter(
+            self.store(),
+            actor=self.settings.actor,
+            clock=now,
+            new_id=lambda: id_from(os.urandom(5)),
+        )
+
+    def write_file(self, path: str, lines: Iterable[bytes]) -> int:
+        """A new file of ``lines``, whole and durable; how many they were.
+
+        FileExistsError if there is one already.
+        """
+        from .store.private import write_pieces
+
+        return write_pieces(path, lines)
+
+    def verify(self, *, deep: bool = False, progress: Callable[[int], object] = id) -> Report:
+        """What an inspection of the ledger found; nothing is written."""
+        from .store.inspect import inspect
+
+        return inspect(self.store(), deep=deep, progress=progress)
+
+    def back_up(self, folder: str, *, progress: Callable[[int], object] = id) -> dict[str, Any]:
+        """A backup of the ledger in the new folder ``folder``; its manifest."""
+        from . import __version__
+        from .store.backup import back_up
+
+        return back_up(self.store(), folder, tool=__version__, now=now(), progress=progress)
+
+    def restore(self, folder: str, *, progress: Callable[[int], object] = id) -> Restored:
+        """Take a backup in, into this ledger or, where there is none, into a fresh one.
+
+        A copy of the ledger as it was is put aside first.
+        """
+        from .actions.archive import Archive
+        from .store.backup import opened, safety_copy
+
+        source, manifest = opened(folder)
+        store = self.store()
+        fresh = store.path in self.make().wrote
+        kept = "" if fresh else safety_copy(store, f"restore-{now()}", KEPT_COPIES)
+        merge = Archive(store).take_store(source, progress=progress)
+        return Restored(merge, manifest, kept)
+
+    def checkout(self) -> Checkout:
+        """The project's files, as evidence is bound to them."""
+        from .checkout import Checkout
+        from .core.redaction import mask
+
+        return Checkout(self.root, mask)
 
     def snapshots(self) -> JsonLinesLog:
         """The snapshot log of this workspace."""
@@ -112,7 +201,7 @@ class Workspace:
         A workspace whose files git tracks came with somebody's repository: the user has to accept
         it first.
         """
-        if not tracked(self.folder):
+        if not gitfiles.tracked(self.folder):
             return True
         try:
             with open(
@@ -141,6 +230,47 @@ def harness(name: str = "", *, transcript: str = "") -> Harness:
     from .harness import adapter, detect
 
     return adapter(name) if name else detect(transcript)
+
+
+def gathered(place: str, tracker: str) -> Gathered:
+    """What the program ``tracker`` keeps at ``place``: read, and nothing there is changed."""
+    from .trackers import gather
+
+    return gather(place, tracker)
+
+
+def set_up(name: str, scope: str, action: str, *, project: str | None = None) -> Setup:
+    """Bring the hooks of a harness into its settings, take them out, preview or check them.
+
+    ``scope`` is ``user``, ``project`` or ``shared``; ``project`` a folder in the checkout, else the
+    current one.
+    """
+    from .harness import adapter
+    from .harness.hooks import Wanted
+    from .harness.install import set_up as carried_out
+
+    settings = config.load()
+    chosen = adapter(name)
+    if not chosen.HOOKS:
+        raise InvalidInput(f"{name} has no settings to put hooks into")
+    here = _here(project)
+    place = chosen.settings_path(settings.claude_config, gitfiles.top_of(here) or here, scope)
+    if not os.path.isabs(place):
+        raise InvalidInput("There is no home folder", hint="Use --project in a project.")
+    wanted = tuple(Wanted(*one) for one in chosen.HOOKS)
+    return carried_out(place, wanted, launcher(), action, shared=scope == "shared")
+
+
+def launcher() -> str:
+    """The absolute path of the installed command: beside the interpreter, else on the PATH."""
+    import sys
+
+    beside = os.path.join(os.path.dirname(sys.executable), "contextspindle")
+    if os.access(beside, os.X_OK):
+        return beside
+    import shutil
+
+    return os.path.abspath(shutil.which("contextspindle") or beside)
 
 
 def now() -> int:
@@ -187,7 +317,7 @@ def place_to_make(
     else:
         # What commands find from here is what init is about: a second one would hide it.
         here = _here(start)
-        root = _walk(here, settings)[0] or _top(here) or here
+        root = _walk(here, settings)[0] or gitfiles.top_of(here) or here
     _check_links(root)
     return Workspace(root, settings)
 
@@ -214,7 +344,7 @@ def for_fuse(
             place = Workspace(_named(named or settings.workspace), settings)
             place.make()
             return place
-    root = _top(_here(start)) or _here(start)
+    root = gitfiles.top_of(_here(start)) or _here(start)
     if _unwelcome(root, settings):
         root = _away(root, settings)
         if make:
@@ -225,33 +355,6 @@ def for_fuse(
     if make:
         place.make()
     return place
-
-
-def tracked(folder: str) -> bool:
-    """Whether the git checkout around ``folder`` tracks files in it, by the bytes of its index.
-
-    As a submodule the folder is one entry without a slash; a split index keeps most entries in a
-    file beside it; and where the file system tells no cases apart, any spelling is our folder.
-    """
-    top = _checkout(os.path.dirname(folder))
-    if top is None:
-        return False
-    git = _git_folder(top)
-    try:
-        beside = [name for name in os.listdir(git) if name.startswith("sharedindex.")]
-    except OSError:
-        return False
-    for name in ("index", *beside):
-        try:
-            with open(os.path.join(git, name), "rb") as file:
-                index = file.read().lower()
-        except OSError:
-            continue
-        if index[4:8] == b"\0\0\0\4":
-            index = _names(index, 32 if _uses_sha256(git) else 20)
-        if FOLDER.encode() + b"/" in index or FOLDER.encode() + b"\0" in index:
-            return True
-    return False
 
 
 # -- the way up
@@ -279,7 +382,7 @@ def _walk(here: str, settings: Settings) -> tuple[str | None, str]:
         top = os.path.lexists(os.path.join(folder, ".git"))
         if top and not _is_foreign(folder):
             # A linked worktree shares the workspace of its main one.
-            main = _main_worktree(folder)
+            main = gitfiles.main_worktree(folder)
             if os.path.lexists(os.path.join(main, FOLDER)):
                 folder, holds = main, True
         if holds:
@@ -320,85 +423,6 @@ def _owner(path: str) -> int:
         return os.stat(path).st_uid
     except OSError:
         return -1
-
-
-def _checkout(folder: str) -> str | None:
-    """The top of the git checkout that ``folder`` is in."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
-    return folder
-
-
-def _top(folder: str) -> str | None:
-    top = _checkout(folder)
-    return _main_worktree(top) if top else None
-
-
-def _git_folder(top: str) -> str:
-    """Where git keeps the state of the checkout at ``top``."""
-    place = os.path.join(top, ".git")
-    text = _first_line(place)
-    if text.startswith("gitdir:"):
-        return os.path.normpath(os.path.join(top, text[len("gitdir:") :].strip()))
-    return place
-
-
-def _names(index: bytes, hash_size: int) -> bytes:
-    """The paths of a git index of version 4, which shortens each by what it shares with the last.
-
-    The format: https://git-scm.com/docs/index-format
-    """
-    names = []
-    name = b""
-    at = 12
-    try:
-        for _ in range(int.from_bytes(index[8:12], "big")):
-            at += 40 + hash_size
-            at += 4 if index[at] & 0x40 else 2
-            dropped = index[at] & 0x7F
-            while index[at] & 0x80:
-                at += 1
-                dropped = (dropped + 1) << 7 | index[at] & 0x7F
-            end = index.index(b"\0", at + 1)
-            name = name[: len(name) - dropped] + index[at + 1 : end]
-            names.append(name)
-            at = end + 1
-    except (IndexError, ValueError):
-        return FOLDER.encode() + b"/"  # not readable: better asked once too often
-    return b"\0".join(names) + b"\0"
-
-
-def _uses_sha256(git: str) -> bool:
-    common = os.path.join(git, _first_line(os.path.join(git, "commondir")))
-    try:
-        with open(os.path.join(common, "config"), "rb") as file:
-            return b"sha256" in file.read().lower()
-    except OSError:
-        return False
-
-
-def _main_worktree(top: str) -> str:
-    """The main worktree of a linked one; ``top`` itself for any other checkout."""
-    git = _git_folder(top)
-    common = _first_line(os.path.join(git, "commondir"))
-    back = _first_line(os.path.join(git, "gitdir"))
-    # Git keeps the link in both directions; one that does not lead back here is not git's.
-    if not common or os.path.realpath(back) != os.path.realpath(os.path.join(top, ".git")):
-        return top
-    shared = os.path.normpath(os.path.join(git, common))
-    main = os.path.dirname(shared)
-    return main if os.path.basename(shared) == ".git" and os.path.isdir(main) else top
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline().strip()
-    except OSError:
-        return ""
 
 
 # -- where a hook may make one

@@ -107,10 +107,12 @@ def transcript(command) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("verb", ["inbox", "list", "show", "context", "history", "children"])
+@pytest.mark.parametrize(
+    "verb", ["inbox", "list", "ready", "search", "show", "context", "history", "children"]
+)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_read_loads_the_lean_start_and_nothing_else(loaded, task, verb, form):
-    given = () if verb in ("inbox", "list") else (task,)
+    given = () if verb in ("inbox", "list", "ready") else (task,)
     found = loaded("task", verb, *given, *form)
     assert found & FORBIDDEN == set()
     assert found <= STANDARD
@@ -127,6 +129,8 @@ def test_a_read_takes_no_lock(loaded, task):
         ("create", "another goal", "--key", "k", "--label", "ui"),
         ("update", "TASK", "--note", "n", "--status", "active", "--expect", "1"),
         ("update", "TASK", "--evidence", "seen", "--status=done"),
+        ("claim", "TASK"),
+        ("claim", "--next", "--json"),
         ("--workspace", ".", "create", "another goal", "--json"),
     ],
 )

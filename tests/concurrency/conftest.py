@@ -30,9 +30,9 @@ class Worker:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-    def tell(self) -> None:
+    def tell(self, word: str = "go") -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
+        self.process.stdin.write(word + "\n")
         self.process.stdin.flush()
 
     def result(self) -> Any:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
+import time
 from typing import Any
 
 from contextspindle.actions.ledger import Ledger
 from contextspindle.core.change import Request
 from contextspindle.core.task import id_from
-from contextspindle.errors import VersionConflict
+from contextspindle.errors import ClaimHeld, NothingReady, VersionConflict
 from contextspindle.store.lock import Lock
 from contextspindle.store.sqlite import SqliteStore
 from contextspindle.workspace import now
@@ -29,6 +31,68 @@ def append_notes(ledger: Ledger, number: int, count: int = 15) -> str:
     for one in range(count):
         ledger.update(SHARED, Request(notes=(f"{number}.{one}",), add_labels=(f"w{number}",)))
     return "done"
+
+
+def append_many_notes(ledger: Ledger, number: int, count: int = 50) -> str:
+    return append_notes(ledger, number, count)
+
+
+def claim_rounds(ledger: Ledger, number: int, word: str = "[]") -> list[int]:
+    """Claims every task of the ledger in turn, in step with the others; the rounds it won."""
+    won = []
+    for turn, task_id in enumerate(json.loads(word)):
+        try:
+            claimed = ledger.claim(task_id)
+        except ClaimHeld:
+            continue
+        assert claimed.task.claim == f"worker {number}"
+        won.append(turn)
+    return won
+
+
+def claim_until_nothing_is_ready(ledger: Ledger, number: int) -> list[str]:
+    taken = []
+    while True:
+        try:
+            claimed = ledger.claim_next()
+        except NothingReady:
+            return taken
+        # The token is good from the first moment on.
+        ledger.update(claimed.task.id, Request({"owner": f"{number}"}), claim=claimed.token)
+        taken.append(claimed.task.id)
+
+
+def write_a_little(ledger: Ledger, number: int) -> str:
+    task_id = ledger.create(Request({"goal": f"of {number}"})).task.id
+    ledger.update(SHARED, Request(notes=(f"{number}",)))
+    assert ledger.search(f"of {number}").total
+    return task_id
+
+
+def write_much(ledger: Ledger, number: int, count: int = 60) -> list[float]:
+    """Notes of some kilobytes; how long each write took, in seconds."""
+    took = []
+    task_id = ledger.create(Request({"goal": f"of {number}"})).task.id
+    for one in range(count):
+        before = time.monotonic()
+        ledger.update(task_id, Request({"next": f"{one} " + "x" * 4_000}))
+        took.append(time.monotonic() - before)
+    return took
+
+
+def write_much_more(ledger: Ledger, number: int) -> list[float]:
+    return write_much(ledger, number, 1_000)
+
+
+def read_until_told(ledger: Ledger, number: int) -> int:
+    """One connection that lives long and reads again and again, each time a snapshot."""
+    count = 0
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        page = ledger.inbox(100)
+        for one in page.items[:5]:
+            ledger.context(one.id, 100_000)
+        count += 1
+    return count
 
 
 def create_under_one_key(ledger: Ledger, number: int) -> list[Any]:
@@ -86,6 +150,7 @@ if __name__ == "__main__":
         store, actor=f"worker {number}", clock=now, new_id=lambda: id_from(os.urandom(5))
     )
     print("ready", flush=True)
-    sys.stdin.readline()
-    print(json.dumps(globals()[name](actions, number)), flush=True)
+    told = sys.stdin.readline()
+    given = (told,) if name == "claim_rounds" else ()
+    print(json.dumps(globals()[name](actions, number, *given)), flush=True)
     store.close()

@@ -28,6 +28,7 @@
 static enum { OFF, COUNT, KILL, TORN, FULL } mode = OFF;
 static long at = -1;
 static long calls = 0;
+static pid_t self_pid;
 static char count_path[PATH_MAX];
 
 /* What is asked of the caller at this call: go on, tear the write, or fail for want of space. */
@@ -56,6 +57,7 @@ __attribute__((constructor)) static void begin(void) {
     self[length] = 0;
     name = strrchr(self, '/');
     if (!name || strncmp(name + 1, "python", 6)) return;
+    self_pid = getpid();
     if (number) at = atol(number);
     if (where) strncpy(count_path, where, sizeof count_path - 1);
     if (!strcmp(wanted, "count")) mode = COUNT;
@@ -66,7 +68,8 @@ __attribute__((constructor)) static void begin(void) {
 
 /* One more call; `takes_space` if it would fail on a full disk. */
 static enum fate step(const char *name, int takes_space) {
-    if (mode == OFF) return GO;
+    /* A copy of the process that is about to become another program is not the one meant. */
+    if (mode == OFF || getpid() != self_pid) return GO;
     calls++;
     if (mode == COUNT) tell(name);
     if (mode == KILL && calls == at) die();
@@ -145,6 +148,13 @@ int fsync(int fd) { REAL(fsync); WHOLE(0) return real(fd); }
 int fdatasync(int fd) { REAL(fdatasync); WHOLE(0) return real(fd); }
 int rename(const char *from, const char *to) { REAL(rename); WHOLE(0) return real(from, to); }
 int unlink(const char *path) { REAL(unlink); WHOLE(0) return real(path); }
+int rmdir(const char *path) { REAL(rmdir); WHOLE(0) return real(path); }
+int link(const char *from, const char *to) { REAL(link); WHOLE(1) return real(from, to); }
+int linkat(int from, const char *old, int to, const char *new, int flags) {
+    REAL(linkat);
+    WHOLE(1)
+    return real(from, old, to, new, flags);
+}
 int mkdir(const char *path, mode_t bits) { REAL(mkdir); WHOLE(1) return real(path, bits); }
 
 #define GROWS(fd, size) ({ struct stat found; fstat(fd, &found) == 0 && found.st_size < (size); })

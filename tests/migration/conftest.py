@@ -16,6 +16,7 @@ SECOND = """-- A made-up second schema: a column, an index, data moved; and "; "
 ALTER TABLE tasks ADD COLUMN starred INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX tasks_starred ON tasks (starred, pk) WHERE starred = 1;
 
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TRIGGER count_about AFTER INSERT ON about BEGIN
     UPDATE about SET value = value || ';' WHERE key = 'count';
     UPDATE about SET value = value || '.' WHERE key = 'count';

@@ -39,10 +39,11 @@ def calls(draw, value, *, too_many: int) -> tuple[table.Command, list[str]]:
     required = sum(one.required for one in command.positionals)
     count = draw(st.integers(required, len(command.positionals) + too_many))
     kinds = [one.kind for one in command.positionals] + ["text"] * too_many
-    parts = [[draw(value(kind))] for kind in kinds[:count]]
+    parts = [[draw(value(kind))] for kind in kinds[:count] if kind != "rest"]
     for words in draw(st.lists(option_words(command, value), max_size=5)):
         parts.insert(draw(st.integers(0, len(parts))), words)
-    return command, [word for part in parts for word in part]
+    behind = ["--", *draw(st.lists(value("text"), min_size=1))] if "rest" in kinds else []
+    return command, [word for part in parts for word in part] + behind
 
 
 def odd_or_fitting(kind: str) -> st.SearchStrategy[str]:
@@ -57,6 +58,7 @@ assert CREATE
 @example((CREATE, ["goal", "--note", "--note=a b"]))
 @example((CREATE, ["goal", "--note", "-x a=b"]))
 @example((CREATE, ["--workspace=", "goal", "--key="]))
+@example((CREATE, ["--workspace=--", "goal"]))
 def test_what_the_fast_parser_serves_argparse_reads_alike(call):
     command, words = call
     try:

@@ -66,10 +66,22 @@ def outcome(call):
         return error.code, error.details.get("expected"), error.details.get("current")
 
 
+class Counted:
+    """Random bytes that are none: the two ledgers have to make the same tokens."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, size):
+        self.count += 1
+        return self.count.to_bytes(size, "big")
+
+
 class StoresAgree(RuleBasedStateMachine):
     """Several actors, each with connections of its own, interleaved on one file."""
 
     tasks = Bundle("tasks")
+    tokens = Bundle("tokens")
 
     def __init__(self):
         super().__init__()
@@ -81,12 +93,13 @@ class StoresAgree(RuleBasedStateMachine):
         self.stores["ada"].create("wal")
         self.path = path
         self.files, self.models = {}, {}
-        file_ids, model_ids = CountedIds(), CountedIds()
+        file_parts, model_parts = ((CountedIds(), Counted()) for _ in range(2))
         for name in ACTORS:
-            self.files[name] = Ledger(
-                self.stores[name], actor=name, clock=self.clock, new_id=file_ids
-            )
-            self.models[name] = Ledger(self.memory, actor=name, clock=self.clock, new_id=model_ids)
+            self.files[name] = self.ledger(self.stores[name], name, *file_parts)
+            self.models[name] = self.ledger(self.memory, name, *model_parts)
+
+    def ledger(self, store, actor, ids, random):
+        return Ledger(store, actor=actor, clock=self.clock, new_id=ids, random=random)
 
     def teardown(self):
         for store in self.stores.values():
@@ -194,6 +207,32 @@ class StoresAgree(RuleBasedStateMachine):
         request = Request({"status": "cancelled"}, decisions=("not wanted",))
         self.both(actor, lambda ledger: ledger.update(task, request))
 
+    # -- claims
+
+    @rule(target=tokens, actor=actors, task=tasks, seconds=st.sampled_from([None, 0, 1, 2]))
+    def claim(self, actor, task, seconds):
+        found = self.both(actor, lambda ledger: ledger.claim(task, seconds=seconds))
+        return found.token if hasattr(found, "token") else multiple()
+
+    @rule(target=tokens, actor=actors)
+    def claim_next(self, actor):
+        found = self.both(actor, lambda ledger: ledger.claim_next(seconds=1))
+        return found.token if hasattr(found, "token") else multiple()
+
+    @rule(actor=actors, token=tokens, request=plain_requests)
+    def update_with_token(self, actor, token, request):
+        task = token.partition(".")[0]
+        self.both(actor, lambda ledger: ledger.update(task, request, claim=token))
+
+    @rule(actor=actors, token=tokens)
+    def renew(self, actor, token):
+        self.both(actor, lambda ledger: ledger.renew(token))
+
+    @rule(actor=actors, token=tokens, own=st.booleans())
+    def release(self, actor, token, own):
+        task = token.partition(".")[0]
+        self.both(actor, lambda ledger: ledger.release(task, token=token if own else ""))
+
     @rule(ms=st.integers(-50, 1_000))
     def time_passes(self, ms):
         self.clock.forward(ms)
@@ -241,6 +280,25 @@ class StoresAgree(RuleBasedStateMachine):
     def context(self, actor, task, budget):
         self.both(actor, lambda ledger: ledger.context(task, budget))
 
+    @rule(actor=actors, limit=limits, offset=offsets)
+    def ready(self, actor, limit, offset):
+        self.both(actor, lambda ledger: ledger.ready(limit, offset))
+
+    @rule(actor=actors, task=tasks)
+    def explain_and_view(self, actor, task):
+        self.both(actor, lambda ledger: ledger.explain(task))
+        self.both(actor, lambda ledger: ledger.view(task))
+
+    @rule(
+        actor=actors,
+        query=st.sampled_from(["task", "task 1", '"task 2"', "rain", "linked", "n", "a b", "t-0"])
+        | any_text,
+        limit=limits,
+        offset=offsets,
+    )
+    def search(self, actor, query, limit, offset):
+        self.both(actor, lambda ledger: ledger.search(query, limit, offset))
+
     # -- what the file holds beside the tasks
 
     @invariant()
@@ -281,6 +339,17 @@ class StoresAgree(RuleBasedStateMachine):
         }
         assert dict(raw.execute("SELECT * FROM totals").fetchall()) == totals
         raw.close()
+
+    @invariant()
+    def leases_are_those_of_the_holders(self):
+        assert self.memory.leases.keys() == {
+            one.id for one in self.memory.tasks.values() if one.claim
+        }
+        with self.stores["ada"].read() as txn:
+            for task_id, task in self.memory.tasks.items():
+                lease = txn.lease(task_id)
+                assert lease == self.memory.leases.get(task_id)
+                assert (lease.holder if lease else "") == task.claim
 
     @invariant()
     def stored_changes_make_unbroken_chains(self):

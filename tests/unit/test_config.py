@@ -40,6 +40,7 @@ def test_every_variable_sets_its_setting():
     values = {
         "CONTEXTSPINDLE_WORKSPACE": "/somewhere",
         "CONTEXTSPINDLE_ACTOR": "ada",
+        "CONTEXTSPINDLE_CLAIM": "t-one.secret",
         "CONTEXTSPINDLE_JOURNAL": "rollback",
         "CONTEXTSPINDLE_CONTEXT_BUDGET": "4096",
         "CONTEXTSPINDLE_FUSE_BUDGET": "700",

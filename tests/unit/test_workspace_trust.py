@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextspindle import workspace
+from contextspindle import gitfiles, workspace
 from contextspindle.config import Settings
 from contextspindle.core.change import Request
 from contextspindle.errors import WorkspaceRefused
@@ -158,7 +158,7 @@ def test_a_main_worktree_of_another_user_is_refused(tmp_path, settings, project,
 
 def test_an_untracked_workspace_needs_no_accepting(settings, project, git):
     git("init", project)
-    assert not workspace.tracked(str(project / FOLDER))
+    assert not gitfiles.tracked(str(project / FOLDER))
     assert workspace.find(str(project), settings=settings).accepted()
 
 
@@ -193,15 +193,15 @@ def test_every_form_of_the_index_tells_a_tracked_workspace(settings, project, gi
     git("-C", project, "add", ".")
     git("-C", project, "add", "--intent-to-add", "-f", FOLDER)
     git("-C", project, "update-index", *form.split())
-    assert workspace.tracked(str(project / FOLDER))
+    assert gitfiles.tracked(str(project / FOLDER))
     git("-C", project, "rm", "--cached", "-r", "-q", "-f", FOLDER)
-    assert form == "--split-index" or not workspace.tracked(str(project / FOLDER))
+    assert form == "--split-index" or not gitfiles.tracked(str(project / FOLDER))
 
 
 def test_a_git_index_that_cannot_be_read_counts_as_one_that_tracks(settings, project, git):
     git("init", project)
     (project / ".git" / "index").write_bytes(b"DIRC\0\0\0\4\0\0\0\xff")
-    assert workspace.tracked(str(project / FOLDER))
+    assert gitfiles.tracked(str(project / FOLDER))
 
 
 def test_a_workspace_that_came_as_a_submodule_is_a_tracked_one(tmp_path, settings, project, git):
@@ -216,7 +216,7 @@ def test_a_workspace_that_came_as_a_submodule_is_a_tracked_one(tmp_path, setting
     git("-C", tmp_path / "lure", "commit", "-m", "x")
     git("clone", "--recurse-submodules", tmp_path / "lure", clone)
     assert (clone / FOLDER / "tasks" / "ledger.sqlite3").is_file()
-    assert workspace.tracked(str(clone / FOLDER))
+    assert gitfiles.tracked(str(clone / FOLDER))
 
 
 def test_another_spelling_of_the_folder_is_tracked_too(settings, project, git):
@@ -225,7 +225,7 @@ def test_another_spelling_of_the_folder_is_tracked_too(settings, project, git):
     (project / ".ContextSpindle").mkdir()
     (project / ".ContextSpindle" / "x").write_text("x")
     git("-C", project, "add", "-f", ".ContextSpindle")
-    assert workspace.tracked(str(project / FOLDER))
+    assert gitfiles.tracked(str(project / FOLDER))
 
 
 def test_a_workspace_below_the_top_and_in_a_linked_worktree_is_found_tracked(
@@ -236,8 +236,8 @@ def test_a_workspace_below_the_top_and_in_a_linked_worktree_is_found_tracked(
     git("-C", project, "add", "-f", "packages")
     git("-C", project, "commit", "-m", "x")
     git("-C", project, "worktree", "add", tmp_path / "linked")
-    assert workspace.tracked(str(below / FOLDER))
-    assert workspace.tracked(str(tmp_path / "linked" / "packages" / "shop" / FOLDER))
+    assert gitfiles.tracked(str(below / FOLDER))
+    assert gitfiles.tracked(str(tmp_path / "linked" / "packages" / "shop" / FOLDER))
 
 
 def test_accepting_one_workspace_accepts_no_other_whatever_its_name_holds(tmp_path, settings, git):

@@ -6,16 +6,24 @@ at that moment, the rest from this session's own snapshot and from no other's.
 
 from __future__ import annotations
 
+from ..core.task import is_id
+from ..core.transcript import CALL
 from ..core.value import Value
-from ..errors import InvalidInput, SnapshotNotFound, SpindleError, TranscriptUnreadable
+from ..errors import (
+    InvalidInput,
+    NotFound,
+    SnapshotNotFound,
+    SpindleError,
+    TranscriptUnreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ..core.task import Summary
-    from ..core.transcript import Reading
+    from ..core.transcript import Reading, Turn
     from ..ports import SnapshotLog, Transcript
     from .ledger import Ledger
 
@@ -29,6 +37,8 @@ START_BUDGET = 1_500
 
 LIVE_TASKS = 8
 """The most live tasks that a restore names."""
+_TASK_VERBS = frozenset("update show context claim prove release".split())
+
 _CHECK_EVERY = 64
 """Turns between two looks at the time."""
 
@@ -82,8 +92,10 @@ class Fuse:
 
         extractor = Extractor()
         partial = False
+        task = ""
         for number, turn in enumerate(transcript):
             extractor.feed(turn)
+            task = _task_of(turn) or task
             if not number % _CHECK_EVERY and out_of_time():
                 partial = True
                 break
@@ -106,6 +118,8 @@ class Fuse:
             "reading": reading._asdict(),
             "draft": draft.to_document(),
         }
+        if task:
+            snapshot["task"] = task
         changed = self._log.append(_bounded(snapshot))
         return Saved(key, changed, len(draft.items), reading, partial)
 
@@ -141,7 +155,7 @@ class Fuse:
             )
         key = session_key(session, agent) if session is not None else None
         snapshot = self._log.newest(key)
-        tasks, problem = self._live_tasks()
+        tasks, problem = self._live_tasks(snapshot.get("task", "") if snapshot else "")
         if snapshot is None and not tasks:
             raise SnapshotNotFound(
                 f"No snapshot of session {session} was saved"
@@ -180,23 +194,89 @@ class Fuse:
             compaction=draft.compactions + 1,
             saved=instant.iso(saved_at),
             age=instant.age(saved_at, now),
+            source=f"contextspindle fuse source --session {snapshot['session']}",
             more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
             notes=_notes(snapshot, problem),
         )
         text = assemble(draft, header, tasks, budget)
         return Restored(text, snapshot["session"], saved_at, problem)
 
-    def _live_tasks(self) -> tuple[list[str], str]:
-        """Lines on live tasks; and why there are none, if the ledger could not be read."""
+    def _live_tasks(self, worked_on: str = "") -> tuple[list[str], str]:
+        """Lines on live tasks; and why there are none, if the ledger could not be read.
+
+        The task that the session worked on comes first, whatever its status is by now.
+        """
+        from ..core.task import summary
+
         try:
             page = self._ledger.inbox(LIVE_TASKS)
+            first = None
+            if worked_on:
+                try:
+                    first = summary(self._ledger.show(worked_on))
+                except NotFound:
+                    first = None  # of another ledger, or a word that only looked like an id
         except SpindleError as error:
             # A ledger that is missing or damaged must not cost the agent its own story.
             return [], "" if error.exit_status == 3 else f"{error.message} [{error.code}]"
-        lines = [_task_line(one) for one in page.items]
+        lines = [_task_line(one) for one in page.items if not first or one.id != first.id]
+        if first:
+            lines.insert(0, f"this session's: {_task_line(first)}")
         if page.next_offset:
-            lines.append(f"{page.total - len(lines)} more: contextspindle task inbox")
+            lines.append(f"{page.total - len(page.items)} more: contextspindle task inbox")
         return lines, ""
+
+    def snapshots(self, session: str | None = None) -> Iterator[dict[str, Any]]:
+        """Every snapshot, of ``session`` if given, the newest first."""
+        for snapshot in self._log.all():
+            if session in (None, snapshot["session"]):
+                yield snapshot
+
+    def snapshot(self, session: str | None = None) -> dict[str, Any]:
+        """The newest snapshot, of ``session`` if given.  SnapshotNotFound."""
+        found = self._log.newest(session)
+        if found is None:
+            of = f" of session {session}" if session else ""
+            raise SnapshotNotFound(f"No snapshot{of} was saved here")
+        return found
+
+    def source(
+        self, line: int, session: str | None, read: Callable[[dict[str, Any]], Transcript]
+    ) -> list[str]:
+        """What stands in one line of a session's transcript, secrets masked.
+
+        ``read`` opens the transcript of a snapshot.  TranscriptUnreadable if the line is not the
+        one that was read at the save.
+        """
+        from ..core.draft import Draft
+        from ..core.redaction import mask
+
+        snapshot = self.snapshot(session)
+        seals = {
+            item.seal
+            for item in Draft.from_document(snapshot.get("draft")).items
+            if item.line == line and item.seal
+        }
+        transcript = read(snapshot)
+        turns = []
+        for turn in transcript:
+            if turn.line == line:
+                turns.append(turn)
+            elif turn.line > line:
+                break
+        if seals and not seals & {turn.seal for turn in turns}:
+            raise TranscriptUnreadable(
+                f"Line {line} of {transcript.path} is not the one that was read at the save",
+                hint="The transcript was changed or replaced since; save it again.",
+            )
+        shown = [mask(part) for turn in turns for part in (turn.about, turn.text) if part]
+        if not shown:
+            raise SnapshotNotFound(f"Line {line} of {transcript.path} holds nothing that was said")
+        return shown
+
+    def prune(self, keep_days: int) -> tuple[int, int]:
+        """Let older snapshots go, but for the newest of each session; how many went, and stay."""
+        return self._log.prune(self._clock() - keep_days * 86_400_000)
 
     def sessions(self) -> list[dict[str, Any]]:
         """The newest snapshot of each session, the latest saved first."""
@@ -217,6 +297,19 @@ def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:
     for name in ("session", "transcript", "cwd", "trigger"):
         snapshot[name] = snapshot[name][:2_000]
     return snapshot
+
+
+def _task_of(turn: Turn) -> str:
+    """The task that a call of our own command is about; empty for any other turn."""
+    if turn.kind != CALL or "contextspindle" not in turn.text:
+        return ""
+    found = ""
+    words = turn.text.split()
+    for at, word in enumerate(words[1:]):
+        word = word.strip("'\"`;,()")
+        if words[at] in _TASK_VERBS and is_id(word):
+            found = word
+    return found
 
 
 def _task_line(one: Summary) -> str:

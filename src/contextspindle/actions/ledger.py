@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
+import os
+
 from ..core.task import STATUSES, is_id
-from ..core.value import Value
 from ..errors import InvalidInput
+from .answers import History, Outcome, Proof, Readiness, Step, View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from ..core.change import Change, Request
+    from ..core.change import Request
+    from ..core.claims import Claimed
+    from ..core.evidence import Record, World
     from ..core.handoff import Handoff
     from ..core.task import Page, Task
-    from ..ports import ReadTxn, Store
+    from ..ports import ReadTxn, Store, Surroundings, WriteTxn
 
 PAGE_LIMIT = 100
 """The most items of one page."""
 RELATED_LIMIT = 20
 """The most neighbours of each kind that a handoff looks at."""
-
-
-class Outcome(Value):
-    """A task after a command: ``changed`` is False if there was nothing to write."""
-
-    task: Task
-    changed: bool
-    warnings: tuple[str, ...] = ()
-
-
-class Step(Value):
-    """One version in a task's history: the change, and the value each field it set had before."""
-
-    change: Change
-    before: dict[str, Any]
-
-
-class History(Value):
-    """Part of a task's history; ``next_version`` is where the rest begins, None at the end."""
-
-    task_id: str
-    steps: tuple[Step, ...]
-    total: int
-    next_version: int | None
 
 
 class Ledger:
@@ -56,12 +36,20 @@ class Ledger:
         actor: str,
         clock: Callable[[], int],
         new_id: Callable[[], str],
+        random: Callable[[int], bytes] = os.urandom,
+        surroundings: Callable[[], Surroundings] | None = None,
     ) -> None:
-        """``clock`` gives milliseconds since 1970 in UTC; ``new_id`` a fresh random task id."""
+        """``clock`` gives milliseconds since 1970 in UTC, ``new_id`` a fresh random task id.
+
+        ``random`` gives as many bytes as asked, for tokens.  ``surroundings`` gives the files that
+        evidence may be bound to; without them none can be.
+        """
         self._store = store
         self._actor = actor
         self._clock = clock
         self._new_id = new_id
+        self._random = random
+        self._surroundings = surroundings
 
     def create(self, request: Request, *, key: str = "") -> Outcome:
         """A new task, or with the ``key`` of an earlier, same request the task that it made.
@@ -89,35 +77,62 @@ class Ledger:
             change = plan_creation(
                 task_id, request, actor=self._actor, now=self._clock(), look=txn.brief
             )
+            change = change._replace(key=key, request=asked)
             task = begin(change)
             txn.record(task, change)
-            if key:
-                txn.keep_creation(key, asked, task_id)
         return Outcome(task, changed=True)
 
-    def update(self, task_id: str, request: Request, *, expected: int | None = None) -> Outcome:
+    def update(
+        self,
+        task_id: str,
+        request: Request,
+        *,
+        expected: int | None = None,
+        claim: str = "",
+        made: tuple[Record, ...] = (),
+    ) -> Outcome:
         """The task after ``request``.  Every rule is judged inside the transaction that writes.
 
         VersionConflict if the task is not at version ``expected``; Refused with every reason.
+        ``claim`` is the token of the caller's claim, which the write prolongs: ClaimLost if it does
+        not hold the task any more, ClaimHeld if another's does.  ``made`` are records of what
+        :meth:`look_at` looked at.
         """
         from ..core import fields
         from ..core.change import apply, plan
+        from ..core.claims import check_write
+        from ..core.evidence import standings
 
         fields.task_id(task_id)
+        now = self._clock()
+        world = self._world()
+        if "status" in request.set and fields.status(request.set["status"]) == "done":
+            # Files are looked at now, and not while the lock of all writers is held.
+            with self._store.read() as ahead:
+                task = ahead.task(task_id)
+            standings(task, world)
         with self._store.write() as txn:
             task = txn.task(task_id)
+            before = txn.lease(task_id)
+            lease = check_write(task_id, before, claim, request, now)
             change = plan(
                 task,
                 request,
                 actor=self._actor,
-                now=self._clock(),
+                now=now,
                 look=txn.brief,
                 expected=expected,
+                made=made,
+                world=world,
             )
+            if lease != before:
+                txn.keep_lease(task_id, lease)
             if change is None:
                 return Outcome(task, changed=False)
             after = apply(task, change)
             txn.record(after, change)
+            if lease and not after.claim:
+                txn.keep_lease(task_id, None)
             warnings: tuple[str, ...] = ()
             if after.status in ("done", "cancelled") and after.status != task.status:
                 children = txn.open_children(task_id)
@@ -125,32 +140,215 @@ class Ledger:
                     warnings = (f"Children still open: {', '.join(children)}",)
         return Outcome(after, changed=True, warnings=warnings)
 
+    def _world(self) -> World:
+        """What tells, for the length of one action, whether files are still as they were."""
+        seen: dict[Record, str] = {}
+        surroundings: list[Surroundings] = []
+
+        def moved(record: Record) -> str:
+            if record not in seen:
+                if not surroundings:
+                    surroundings.append(self._files())
+                seen[record] = surroundings[0].moved(record)
+            return seen[record]
+
+        return moved
+
+    def _files(self) -> Surroundings:
+        if self._surroundings is None:
+            raise InvalidInput(
+                "This ledger belongs to no folder, so evidence of files has no place"
+            )
+        return self._surroundings()
+
+    def look_at(
+        self, task_id: str, paths: Iterable[str], criterion: int = 0, request: Request | None = None
+    ) -> tuple[Record, ...]:
+        """Files as evidence of a task, as they are now: records to give to :meth:`update`.
+
+        They go stale when the file changes.  If ``request`` sets the criteria, it is those that
+        they attest.  InvalidInput for a path that is no file.
+        """
+        from ..core import fields
+        from ..core.evidence import Record, criteria_hash, numbered
+
+        with self._store.read() as txn:
+            task = txn.task(task_id)
+        criteria = task.criteria
+        if request and "criteria" in request.set:
+            criteria = fields.normalised({"criteria": request.set["criteria"]})["criteria"]
+        criterion = numbered(criterion, criteria)
+        bound = criteria_hash(criteria)
+        surroundings = self._files()
+        marks = [surroundings.file(path) for path in paths]
+        return tuple(Record(task.id, bound, one.path, criterion, file=one) for one in marks)
+
+    def prove(
+        self,
+        task_id: str,
+        argv: tuple[str, ...],
+        *,
+        criterion: int = 0,
+        covers: tuple[str, ...] = (),
+        expected: int | None = None,
+        claim: str = "",
+        show: Callable[[bytes], object] = bytes,
+    ) -> Proof:
+        """The task with a command that was run as evidence, whether it succeeded or not.
+
+        It attests the criteria as they were when it started, and goes stale when what it covers
+        changes.  A command that failed, or that changed what it covers, never satisfies the gate.
+        """
+        from ..core.change import Request
+        from ..core.claims import check_write
+        from ..core.evidence import Record, criteria_hash, numbered
+
+        with self._store.read() as txn:
+            task = txn.task(task_id)
+            check_write(task_id, txn.lease(task_id), claim, Request(), self._clock())
+        criterion = numbered(criterion, task.criteria)
+        mark = self._files().run(argv, covers, show)
+        record = Record(
+            task.id, criteria_hash(task.criteria), " ".join(argv), criterion, command=mark
+        )
+        outcome = self.update(task_id, Request(), expected=expected, claim=claim, made=(record,))
+        return Proof(outcome, mark)
+
+    def claim(self, task_id: str, *, seconds: int | None = None) -> Claimed:
+        """The task for this actor alone, with a token to carry, for the length of a lease.
+
+        One caller wins among any number.  ClaimHeld while another's lease runs; one that has run
+        out is taken over.  Refused if the task has ended.
+        """
+        from ..core import fields
+
+        fields.task_id(task_id)
+        with self._store.write() as txn:
+            return self._claim(txn, task_id, seconds)
+
+    def claim_next(self, *, seconds: int | None = None) -> Claimed:
+        """The best ready task for this actor, found and claimed in one transaction.
+
+        NothingReady if there is none.
+        """
+        from ..errors import NothingReady
+
+        with self._store.write() as txn:
+            best = txn.ready(0, 1, self._clock()).items
+            if not best:
+                raise NothingReady("No task is ready to be taken")
+            return self._claim(txn, best[0].id, seconds)
+
+    def _claim(self, txn: WriteTxn, task_id: str, seconds: int | None) -> Claimed:
+        from ..core import claims
+        from ..core.change import apply, plan_claim
+
+        now = self._clock()
+        lasting = claims.length(seconds)
+        task = txn.task(task_id)
+        claims.check_claim(task, txn.lease(task_id), now)
+        token = claims.token_for(task_id, self._random(10))
+        lease = claims.granted(self._actor, token, now, lasting)
+        change = plan_claim(task, self._actor, actor=self._actor, now=now)
+        after = apply(task, change)
+        txn.record(after, change)
+        txn.keep_lease(task_id, lease)
+        return claims.Claimed(after, token, lease.until)
+
+    def renew(self, token: str) -> Claimed:
+        """The claim with its whole length ahead again.  ClaimLost if it is another's by now."""
+        from ..core import claims
+
+        task_id = _claimed_by(token)
+        with self._store.write() as txn:
+            task = txn.task(task_id)
+            lease = claims.check_holder(task_id, txn.lease(task_id), token)
+            lease = lease.extended(self._clock())
+            txn.keep_lease(task_id, lease)
+        return claims.Claimed(task, token, lease.until)
+
+    def release(self, task_id: str, *, token: str = "") -> Outcome:
+        """The task as nobody's.  Its holder can always, anybody once the lease has run out."""
+        from ..core import claims, fields
+        from ..core.change import Request, apply, plan_claim
+
+        fields.task_id(task_id)
+        now = self._clock()
+        with self._store.write() as txn:
+            task = txn.task(task_id)
+            lease = txn.lease(task_id)
+            if not task.claim:
+                return Outcome(task, changed=False)
+            claims.check_write(task_id, lease, token, Request(set={"claim": ""}), now)
+            change = plan_claim(task, "", actor=self._actor, now=now)
+            after = apply(task, change)
+            txn.record(after, change)
+            txn.keep_lease(task_id, None)
+        return Outcome(after, changed=True)
+
+    def search(self, query: str, limit: int = 20, offset: int = 0) -> Page:
+        """Tasks that hold every word of ``query``: by goal, then next, criteria, log.
+
+        Any text is a query; words between quotes belong together.  ``total`` is counted up to
+        1,000 behind the page.  SearchFailed if it could not be looked.
+        """
+        from ..core.search import parse
+
+        _check_page(offset, limit)
+        with self._store.read() as txn:
+            return txn.search(parse(query), offset, limit)
+
+    def ready(self, limit: int = 20, offset: int = 0) -> Page:
+        """What can be taken now: highest priority first, then the oldest.
+
+        ``total`` is counted up to 1,000 behind the page.
+        """
+        _check_page(offset, limit)
+        with self._store.read() as txn:
+            return txn.ready(offset, limit, self._clock())
+
+    def explain(self, start: str) -> Readiness:
+        """Why the task is not ready to be taken; no reason if it is."""
+        from ..core.claims import obstacles
+
+        with self._store.read() as txn:
+            task = txn.task(_resolved(txn, start))
+            neighbours = [other for one in task.dependencies if (other := txn.brief(one))]
+            found = obstacles(task, txn.lease(task.id), neighbours, self._clock())
+        return Readiness(task, tuple(found))
+
     def show(self, start: str, *, version: int | None = None) -> Task:
         """The task whose id begins with ``start``, now or as it was at ``version``."""
         with self._store.read() as txn:
-            task = txn.task(_resolved(txn, start))
-            if version is None or version == task.version:
-                return task
-            if not 1 <= version < task.version:
-                raise InvalidInput(
-                    f"Task {task.id} has no version {version}; it is at {task.version}"
-                )
-            changes = txn.changes(task.id, 1, version)
-        from ..core.change import apply, begin
+            return _as_of(txn, txn.task(_resolved(txn, start)), version)
 
-        past = begin(changes[0])
-        for change in changes[1:]:
-            past = apply(past, change)
-        return past
+    def view(self, start: str, *, version: int | None = None) -> View:
+        """The same with its lease, and with the standing of its evidence, files looked at."""
+        from ..core.evidence import standings, unmoved, verified
+
+        with self._store.read() as txn:
+            now = txn.task(_resolved(txn, start))
+            task = _as_of(txn, now, version)
+            lease = txn.lease(now.id) if now.claim and task is now else None
+        world = self._world() if task is now else unmoved
+        return View(
+            task,
+            lease,
+            tuple(standings(task, world)) if task.evidence else (),
+            verified(task, world),
+        )
 
     def context(self, start: str, budget: int = 2_048) -> Handoff:
         """The handoff of one task in at most ``budget`` bytes."""
         from ..core.handoff import assemble
+        from ..core.instant import iso
 
         with self._store.read() as txn:
             task = txn.task(_resolved(txn, start))
             related = txn.related(task, RELATED_LIMIT)
-        return assemble(task, budget, related=related)
+            lease = txn.lease(task.id) if task.claim else None
+        held = f"{lease.holder} until {iso(lease.until)}" if lease else ""
+        return assemble(task, budget, related=related, world=self._world(), claim=held)
 
     def inbox(self, limit: int = 20, offset: int = 0) -> Page:
         """What is live: active, then blocked, then open, the latest updated first."""
@@ -216,6 +414,20 @@ class Ledger:
         )
 
 
+def _as_of(txn: ReadTxn, task: Task, version: int | None) -> Task:
+    if version is None or version == task.version:
+        return task
+    if not 1 <= version < task.version:
+        raise InvalidInput(f"Task {task.id} has no version {version}; it is at {task.version}")
+    from ..core.change import apply, begin
+
+    changes = txn.changes(task.id, 1, version)
+    past = begin(changes[0])
+    for change in changes[1:]:
+        past = apply(past, change)
+    return past
+
+
 def _resolved(txn: ReadTxn, start: str) -> str:
     """The whole id for ``start``: looked up if it is only the beginning of one."""
     wanted = start if start.startswith("t-") else f"t-{start}"
@@ -224,6 +436,16 @@ def _resolved(txn: ReadTxn, start: str) -> str:
 
         task_id(start)
     return txn.resolve(wanted)
+
+
+def _claimed_by(token: str) -> str:
+    task_id, dot, secret = token.partition(".")
+    if not dot or not secret or not is_id(task_id):
+        raise InvalidInput(
+            "That is not the token of a claim",
+            hint="It is what 'contextspindle task claim' printed.",
+        )
+    return task_id
 
 
 def _check_page(offset: int, limit: int) -> None:

@@ -95,16 +95,17 @@ def _run(words: list[str]) -> int:
         values = full.parse(command, rest)
     module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
     answer = getattr(module, command.function)(Call(values))
+    status: int = answer.status
     if values["json"]:
         reply.put(reply.OUT, reply.document(answer.data))
-        return 0  # the warnings are in the document
+        return status  # the warnings are in the document
     if values["quiet"] and answer.id is not None:
         reply.put(reply.OUT, f"{answer.id}\n" if answer.id else "")
     else:
         reply.put(reply.OUT, answer.text)
     for warning in answer.warnings:
         reply.put(reply.ERR, f"contextspindle: warning: {warning}\n")
-    return 0
+    return status
 
 
 def _asks_for_help(words: list[str]) -> bool:

@@ -23,31 +23,10 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(command: Command, words: list[str]) -> dict[str, Any]:
     """The values of the call.  InvalidInput says what is wrong with it."""
-    prog = " ".join(("contextspindle", *command.words))
-    parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
+    parser = _parser(command)
     # Behind "--" every word is taken as it is.  argparse forgets that between its two passes.
     end = words.index("--") if "--" in words else len(words)
-    parser.add_argument("places", nargs="*")
-    for option in (*command.options, *table.GLOBAL_OPTIONS):
-        if option.kind == "switch":
-            parser.add_argument(option.flag, action="store_true", dest=option.name)
-        else:
-            parser.add_argument(
-                option.flag,
-                dest=option.name,
-                type=_number if option.kind == "number" else str,
-                action="append" if option.kind == "list" else "store",
-                default=[] if option.kind == "list" else None,
-            )
-    unknown = [
-        word.partition("=")[0] for word in words[:end] if word.startswith("--") and " " not in word
-    ]
-    flags = [one.flag for one in (*command.options, *table.GLOBAL_OPTIONS)]
-    for flag in unknown:
-        if flag not in flags:
-            near = difflib.get_close_matches(flag, flags, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"See '{prog} --help'."
-            raise InvalidInput(f"{prog} has no option {flag}", hint=hint)
+    _check_flags(command, words[:end], parser.prog)
     found = vars(parser.parse_intermixed_args(words[:end]))
     for option in (*command.options, *table.GLOBAL_OPTIONS):
         given = found[option.name]
@@ -55,23 +34,74 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
             found[option.name] = [fast.word_of(option.kind, one) for one in given]
         elif isinstance(given, str):
             found[option.name] = fast.word_of(option.kind, given)
-    places = [*found.pop("places"), *words[end + 1 :]]
-    for place in command.positionals:
-        if not places and place.required:
-            parser.error(f"{place.name.upper()} is missing")
-        given = places.pop(0) if places else None
-        try:
-            if given is None:
-                found[place.name] = None
-            elif place.kind == "number":
-                found[place.name] = _number(given)
-            else:
-                found[place.name] = fast.word_of(place.kind, given)
-        except argparse.ArgumentTypeError as error:
-            parser.error(f"argument {place.name.upper()}: {error}")
-    if places:
-        parser.error(f"There is no place for {text.shortened(places[0], 80)!r}")
+    found.update(_places(command, found.pop("places"), words[end + 1 :], parser))
     return {name: found[name] for name in table.values_of(command)}
+
+
+def _parser(command: Command) -> _Parser:
+    parser = _Parser(
+        prog=" ".join(("contextspindle", *command.words)), add_help=False, allow_abbrev=False
+    )
+    parser.add_argument("places", nargs="*")
+    for option in (*command.options, *table.GLOBAL_OPTIONS):
+        if option.kind == "switch":
+            parser.add_argument(option.flag, action="store_true", dest=option.name)
+        else:
+            repeated = option.kind in ("list", "paths")
+            parser.add_argument(
+                option.flag,
+                dest=option.name,
+                type=_number if option.kind == "number" else str,
+                action="append" if repeated else "store",
+                default=[] if repeated else None,
+            )
+    return parser
+
+
+def _check_flags(command: Command, words: list[str], prog: str) -> None:
+    """InvalidInput for an option that the command does not have, with the nearest one."""
+    flags = [one.flag for one in (*command.options, *table.GLOBAL_OPTIONS)]
+    for word in words:
+        flag = word.partition("=")[0]
+        if word.startswith("--") and " " not in word and flag not in flags:
+            near = difflib.get_close_matches(flag, flags, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"See '{prog} --help'."
+            raise InvalidInput(f"{prog} has no option {flag}", hint=hint)
+        if word == f"{flag}=--":
+            raise InvalidInput(f"'--' is not a value for {flag}", hint=f"See '{prog} --help'.")
+
+
+def _places(
+    command: Command, before: list[str], behind: list[str], parser: _Parser
+) -> dict[str, Any]:
+    """The values by their place, from the words before ``--`` and behind it."""
+    found: dict[str, Any] = {}
+    takes_rest = any(place.kind == "rest" for place in command.positionals)
+    words = before if takes_rest else before + behind
+    for place in command.positionals:
+        if place.kind == "rest":
+            if not behind:
+                parser.error(f"{place.name.upper()} is missing: it stands behind '--'")
+            found[place.name] = [fast.word_of("path", one) for one in behind]
+            continue
+        if not words and place.required:
+            parser.error(f"{place.name.upper()} is missing")
+        found[place.name] = None
+        if words:
+            found[place.name] = _value(place, words[0], parser)
+            words = words[1:]
+    if words:
+        parser.error(f"There is no place for {text.shortened(words[0], 80)!r}")
+    return found
+
+
+def _value(place: table.Positional, given: str, parser: _Parser) -> str | int:
+    if place.kind != "number":
+        return fast.word_of(place.kind, given)
+    try:
+        return _number(given)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"argument {place.name.upper()}: {error}")
 
 
 def _number(given: str) -> int:
@@ -118,7 +148,12 @@ def _overview(commands: list[Command], *, top: bool) -> str:
 def _command_help(command: Command) -> str:
     words = " ".join(("contextspindle", *command.words))
     places = [
-        one.name.upper() if one.required else f"[{one.name.upper()}]" for one in command.positionals
+        f"-- {one.name.upper()}..."
+        if one.kind == "rest"
+        else one.name.upper()
+        if one.required
+        else f"[{one.name.upper()}]"
+        for one in command.positionals
     ]
     usage = " ".join([words, *places, *(["[OPTION]..."] if command.options else [])])
     lines = [f"usage: {usage}", "", command.summary]
@@ -138,7 +173,7 @@ def _option_lines(options: tuple[table.Option, ...]) -> list[str]:
     rows = []
     for one in options:
         shown = one.flag if one.kind == "switch" else f"{one.flag} {one.metavar}"
-        rows.append((shown, one.help + (" (repeatable)" if one.kind == "list" else "")))
+        rows.append((shown, one.help + (" (repeatable)" if one.kind in ("list", "paths") else "")))
     return _columns(rows)
 
 

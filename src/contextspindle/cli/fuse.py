@@ -79,6 +79,13 @@ def status(call: Call) -> Reply:
     return Reply(data, "".join(f"{line}\n" for line in lines))
 
 
+def setup(call: Call) -> Reply:
+    """The set-up of Claude Code, under the fuse's own noun."""
+    from .setup import setup
+
+    return setup(call)
+
+
 # -- by hand
 
 

@@ -55,10 +55,17 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     while at < len(words):
         word = words[at]
         at += 1
+        if word == "--" and places and places[-1].kind == "rest":
+            if at == len(words):
+                raise NotPlain
+            values[places.pop().name] = [word_of("path", one) for one in words[at:]]
+            break
         if word[:1] != "-" or word == "-":
             if not places:
                 raise NotPlain
             place = places.pop(0)
+            if place.kind == "rest":
+                raise NotPlain
             values[place.name] = _value(place.kind, word)
             continue
         flag, equals, given = word.partition("=")
@@ -71,14 +78,10 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
             values[option.name] = True
             continue
         if not equals:
-            if at == len(words):
-                raise NotPlain
-            given = words[at]
+            given = _next(words, at)
             at += 1
-            if given[:1] == "-" and given != "-" and (" " not in given or "=" in given):
-                raise NotPlain  # it may be an option
         value = _value(option.kind, given)
-        if option.kind == "list":
+        if option.kind in ("list", "paths"):
             values[option.name] = [*values[option.name], value]
         else:
             values[option.name] = value
@@ -87,13 +90,23 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     return values
 
 
+def _next(words: list[str], at: int) -> str:
+    """The word at ``at`` as the value of an option.  NotPlain if none surely is."""
+    if at == len(words):
+        raise NotPlain
+    given = words[at]
+    if given[:1] == "-" and given != "-" and (" " not in given or "=" in given):
+        raise NotPlain  # it may be an option
+    return given
+
+
 def word_of(kind: str, given: str) -> str:
     """``given`` as a value of this kind.
 
     An argument that is no UTF-8 arrives with its bytes escaped: a path is given them back as this
     system spells them, a text shows U+FFFD in their place.
     """
-    if kind == "path":
+    if kind in ("path", "paths"):
         return os.fsdecode(given.encode("utf-8", "surrogateescape"))
     if given.isascii():
         return given
@@ -101,6 +114,8 @@ def word_of(kind: str, given: str) -> str:
 
 
 def _value(kind: str, given: str) -> Any:
+    if given == "--":
+        raise NotPlain  # which argparse drops
     if kind != "number":
         return word_of(kind, given)
     if not (given.isascii() and given.isdigit()) or len(given) > 18:

@@ -26,6 +26,7 @@ class Reply(Value):
     text: str
     id: str | None = None
     warnings: tuple[str, ...] = ()
+    status: int = 0
 
 
 def document(data: Any) -> str:
@@ -58,7 +59,12 @@ def put(stream: int, shown: str) -> None:
     BrokenPipeError if the reader of the output has gone; StoreUnavailable if it cannot be written.
     What nobody can read on standard error is still in the exit status.
     """
-    data = memoryview(shown.encode("utf-8", "replace"))
+    put_bytes(stream, shown.encode("utf-8", "replace"))
+
+
+def put_bytes(stream: int, shown: bytes) -> None:
+    """The same, for what is bytes already."""
+    data = memoryview(shown)
     try:
         while data:
             data = data[os.write(stream, data) :]

@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-from ..core.value import Value
+from .shape import GLOBAL_OPTIONS, KINDS, Command, Option, Positional, values_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-
-class Positional(Value):
-    """A word by its place."""
-
-    name: str
-    help: str
-    kind: str = "text"
-    """``text``, ``path`` or ``number``."""
-    required: bool = True
-
-
-class Option(Value):
-    """A word by its name."""
-
-    flag: str
-    help: str
-    kind: str = "text"
-    """``text``, ``path``, ``number``, ``switch``, or ``list`` for one that may be repeated."""
-    metavar: str = "TEXT"
-
-    @property
-    def name(self) -> str:
-        """The key of its value."""
-        return self.flag[2:].replace("-", "_")
-
-
-class Command(Value):
-    """One command: where its function is, what it takes, and how it is shown."""
-
-    words: tuple[str, ...]
-    module: str
-    function: str
-    summary: str
-    positionals: tuple[Positional, ...] = ()
-    options: tuple[Option, ...] = ()
-    examples: tuple[str, ...] = ()
-    details: str = ""
-
-
-GLOBAL_OPTIONS = (
-    Option("--workspace", "the project whose workspace to use", "path", "DIR"),
-    Option("--json", "print one JSON document", "switch"),
-    Option("--quiet", "print the id alone", "switch"),
-    Option("--help", "show this help", "switch"),
-)
-"""Taken before or after the words of a command."""
+__all__ = [
+    "COMMANDS",
+    "GLOBAL_OPTIONS",
+    "KINDS",
+    "Command",
+    "Option",
+    "Positional",
+    "find",
+    "values_of",
+]
 
 _ID = Positional("id", "the task's id; for reading, its unique start is enough")
 _LIMIT = Positional("limit", "how many, 1 to 100", "number", required=False)
@@ -75,6 +35,25 @@ _FIELDS = (
     Option("--depends-on", "a task that must be done first", "list", "ID"),
     Option("--decision", "a decision and its reason, recorded for good", "list"),
     Option("--note", "a note, recorded for good", "list"),
+)
+
+_FOR = Option("--for", "the criterion that the evidence is for; all, if left out", "number", "N")
+_EXPECT = Option(
+    "--expect", "the version that was read; refused if it moved on", "number", "VERSION"
+)
+_CLAIM = Option("--claim", "the token of your claim on the task", metavar="TOKEN")
+
+_SESSION = Option("--session", "the session's id; the newest snapshot if left out", metavar="ID")
+_SETUP = (
+    Option("--project", "the settings of this project, yours alone", "switch"),
+    Option("--shared", "the settings of this project that are committed", "switch"),
+    Option("--write", "change the file", "switch"),
+    Option("--remove", "take out exactly what was put in", "switch"),
+    Option("--check", "say whether all is there and can be run; status 6 if not", "switch"),
+)
+_SETUP_NOTE = (
+    "What is not ours stays as it stands, comments and order included; a copy of the file from"
+    " before is kept beside it until --remove. A damaged file is refused and not touched."
 )
 
 COMMANDS = (
@@ -123,15 +102,10 @@ COMMANDS = (
             Option(
                 "--evidence", "what shows that the criteria hold, bound to them as they are", "list"
             ),
-            Option(
-                "--for", "the criterion that the evidence is for; all, if left out", "number", "N"
-            ),
-            Option(
-                "--expect",
-                "the version that was read; refused if it has moved on",
-                "number",
-                "VERSION",
-            ),
+            Option("--evidence-file", "a file as evidence; stale when it changes", "paths", "PATH"),
+            _FOR,
+            _EXPECT,
+            _CLAIM,
         ),
         (
             "contextspindle task update t-3fz81qmk --status active --next 'write the parser'",
@@ -142,6 +116,86 @@ COMMANDS = (
         + " A change of goal or criteria, a cancellation and a reopening need a --decision in the"
         " same update. Done needs criteria, fresh evidence for each of them, no blocker, and every"
         " dependency done.",
+    ),
+    Command(
+        ("task", "prove"),
+        "claim",
+        "prove",
+        "Run a command and record how it ended as evidence.",
+        (
+            Positional("id", "the task's whole id"),
+            Positional("command", "the command, behind '--'", "rest"),
+        ),
+        (
+            _FOR,
+            Option(
+                "--covers",
+                "what it is about; all of the git checkout, if left out",
+                "paths",
+                "PATH",
+            ),
+            _EXPECT,
+            _CLAIM,
+        ),
+        (
+            "contextspindle task prove t-3fz81qmk -- npm test",
+            "contextspindle task prove t-3fz81qmk --for 2 --covers src --covers tests -- pytest -q",
+        ),
+        "The evidence is bound to the criteria and to the covered files as they were when the"
+        " command started, and goes stale by itself when either changes. A command that failed is"
+        " recorded,"
+        " ends with status 5, and never satisfies the done gate.",
+    ),
+    Command(
+        ("task", "claim"),
+        "claim",
+        "claim",
+        "Take a task for yourself, for the length of a lease.",
+        (Positional("id", "the task's whole id", required=False),),
+        (
+            Option("--next", "take the best task that is ready", "switch"),
+            Option("--lease", "how long, in seconds; 1,800 if left out", "number", "SECONDS"),
+        ),
+        (
+            "contextspindle task claim t-3fz81qmk",
+            "contextspindle task claim --next --json",
+        ),
+        "It prints a token. Carry it in your writes (--claim TOKEN, or CONTEXTSPINDLE_CLAIM): each"
+        " of them puts the end of the lease off. After the end another may take the task over; the"
+        " old token is then refused with CLAIM_LOST.",
+    ),
+    Command(
+        ("task", "renew"),
+        "claim",
+        "renew",
+        "Put the end of your lease off.",
+        (
+            Positional(
+                "token", "the token of the claim; CONTEXTSPINDLE_CLAIM if left out", required=False
+            ),
+        ),
+        (),
+        ("contextspindle task renew t-3fz81qmk.7c1v0zq4e2m9t8xa",),
+    ),
+    Command(
+        ("task", "release"),
+        "claim",
+        "release",
+        "Give a claimed task back.",
+        (Positional("id", "the task's whole id"),),
+        (_CLAIM,),
+        ("contextspindle task release t-3fz81qmk --claim t-3fz81qmk.7c1v0zq4e2m9t8xa",),
+    ),
+    Command(
+        ("task", "ready"),
+        "claim",
+        "ready",
+        "List what can be taken now: highest priority first, then the oldest.",
+        (_LIMIT, _OFFSET),
+        (Option("--explain", "say instead why this task is not ready", metavar="ID"),),
+        ("contextspindle task ready 10", "contextspindle task ready --explain t-3fz8"),
+        "Ready is what is open or active, has no blocker, whose dependencies are all done, and"
+        " which nobody holds.",
     ),
     Command(
         ("task", "show"),
@@ -176,6 +230,19 @@ COMMANDS = (
         ("contextspindle task inbox", "contextspindle task inbox 10"),
     ),
     Command(
+        ("task", "search"),
+        "task",
+        "search",
+        "Find tasks by words: in the goal first, then next, criteria, decisions and notes.",
+        (Positional("query", "any text; words between quotes belong together"), _LIMIT, _OFFSET),
+        (),
+        (
+            "contextspindle task search 'login page'",
+            "contextspindle task search ZED-417 10 --json",
+        ),
+        "Every word must be there; a word also finds those that begin with it.",
+    ),
+    Command(
         ("task", "history"),
         "task",
         "history",
@@ -207,6 +274,107 @@ COMMANDS = (
         (),
         ("contextspindle task context t-3fz8", "contextspindle task context t-3fz8 4096"),
         "Required state is shown whole or not at all; the last line counts what did not fit.",
+    ),
+    Command(
+        ("verify",),
+        "archive",
+        "verify",
+        "Look whether the ledger is sound: stored bytes, chains, states, rows, indexes.",
+        (),
+        (Option("--deep", "also replay every change", "switch"),),
+        ("contextspindle verify", "contextspindle verify --deep --json"),
+        "Nothing is written. With findings it ends with status 7.",
+    ),
+    Command(
+        ("backup",),
+        "archive",
+        "backup",
+        "Copy the ledger into a new folder, checked before it is in place.",
+        (
+            Positional(
+                "folder", "a folder that does not exist yet, outside of the workspace", "path"
+            ),
+        ),
+        (),
+        ("contextspindle backup ~/backups/shop-2026-11-30",),
+    ),
+    Command(
+        ("restore",),
+        "archive",
+        "restore",
+        "Take a backup in, into a fresh workspace or beside what is there.",
+        (Positional("folder", "the folder of a backup", "path"),),
+        (),
+        (
+            "contextspindle restore ~/backups/shop-2026-11-30",
+            "contextspindle restore ~/backups/shop-2026-11-30 --workspace ~/code/shop-again",
+        ),
+        "What is the same stays, what is older there is passed over, and a task whose history"
+        " differs is a conflict: all of them are listed, and nothing is written. A copy of the"
+        " ledger as it was is put aside first.",
+    ),
+    Command(
+        ("export",),
+        "archive",
+        "export",
+        "Write the whole ledger as lines of JSON, history included.",
+        (Positional("file", "a file that does not exist yet; '-' for standard output", "path"),),
+        (Option("--as", "another program's form instead, without history: beads", metavar="NAME"),),
+        (
+            "contextspindle export ledger.jsonl",
+            "contextspindle export - --workspace ~/code/shop",
+            "contextspindle export issues.jsonl --as beads",
+        ),
+    ),
+    Command(
+        ("import",),
+        "archive",
+        "take_in",
+        "Take an export in, all of it or nothing; or the tasks of another program.",
+        (Positional("file", "the file; with --from a folder too; '-' for standard input", "path"),),
+        (
+            Option("--dry-run", "say what would be done, and write nothing", "switch"),
+            Option(
+                "--from",
+                "the other program: beads, taskmaster, backlog, original, or auto",
+                metavar="NAME",
+            ),
+            Option("--write", "with --from: do it; without it is a dry run", "switch"),
+        ),
+        (
+            "contextspindle import ledger.jsonl --dry-run",
+            "contextspindle import ledger.jsonl",
+            "contextspindle import . --from auto",
+            "contextspindle import .beads/issues.jsonl --from beads --write",
+        ),
+        "Of an export of ours, a bad line is named and nothing is imported; what is older there"
+        " never undoes newer work here. With --from, all that can be read is taken and the rest is"
+        " listed; the other program's files stay. Importing again brings over what has changed"
+        " there and nothing else. What is done there is not verified here.",
+    ),
+    Command(
+        ("setup",),
+        "setup",
+        "setup",
+        "Bring the hooks of the fuse into a harness's settings: a preview, unless told to write.",
+        (Positional("harness", "the program; claude-code if left out", required=False),),
+        _SETUP,
+        (
+            "contextspindle setup claude-code",
+            "contextspindle setup claude-code --write",
+            "contextspindle setup claude-code --project --check",
+        ),
+        _SETUP_NOTE,
+    ),
+    Command(
+        ("fuse", "setup"),
+        "fuse",
+        "setup",
+        "The same as 'setup claude-code'.",
+        (),
+        _SETUP,
+        ("contextspindle fuse setup --write", "contextspindle fuse setup --remove"),
+        _SETUP_NOTE,
     ),
     Command(
         ("fuse", "save"),
@@ -253,6 +421,43 @@ COMMANDS = (
         " and always ends with status 0.",
     ),
     Command(
+        ("fuse", "list"),
+        "snapshots",
+        "listing",
+        "List the snapshots, the newest first.",
+        (Positional("limit", "how many", "number", required=False),),
+        (_SESSION,),
+        ("contextspindle fuse list", "contextspindle fuse list 5 --session 6d61b693"),
+    ),
+    Command(
+        ("fuse", "show"),
+        "snapshots",
+        "show",
+        "Show a snapshot whole: every passage that was kept, with its line.",
+        (),
+        (_SESSION,),
+        ("contextspindle fuse show", "contextspindle fuse show --session 6d61b693 --json"),
+    ),
+    Command(
+        ("fuse", "source"),
+        "snapshots",
+        "source",
+        "Print what stands in the transcript behind a pointer such as [L123].",
+        (Positional("line", "the number of the pointer", "number"),),
+        (_SESSION,),
+        ("contextspindle fuse source 123 --session 6d61b693",),
+        "Secrets are masked. A line that is not the one that was read at the save is refused.",
+    ),
+    Command(
+        ("fuse", "prune"),
+        "snapshots",
+        "prune",
+        "Let old snapshots go; the newest of each session stays.",
+        (),
+        (Option("--keep-days", "how old they may be; 30 if left out", "number", "DAYS"),),
+        ("contextspindle fuse prune", "contextspindle fuse prune --keep-days 7"),
+    ),
+    Command(
         ("fuse", "status"),
         "fuse",
         "status",
@@ -271,11 +476,3 @@ def find(words: list[str]) -> tuple[Command | None, int]:
         if tuple(words[:count]) == command.words:
             return command, count
     return None, 0
-
-
-def values_of(command: Command) -> dict[str, Any]:
-    """Every value of a command with what it is when it is not given."""
-    found: dict[str, Any] = {one.name: None for one in command.positionals}
-    for option in (*command.options, *GLOBAL_OPTIONS):
-        found[option.name] = {"switch": False, "list": []}.get(option.kind)
-    return found

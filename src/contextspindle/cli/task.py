@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..actions.ledger import Outcome, Step
+    from ..actions.answers import Outcome, Step, View
     from ..core.change import Request
+    from ..core.evidence import CommandMark
     from ..core.task import Entry, Page, Summary, Task
     from . import Call
 
@@ -31,20 +32,31 @@ def update(call: Call) -> Reply:
     values = _Texts(call)
     first = {"goal": values.text("goal")} if call.values["goal"] is not None else {}
     request = _request(values, first)
-    if call.values["for"] is not None and not request.evidence:
+    proofs = call.values["evidence"] or call.values["evidence_file"]
+    if call.values["for"] is not None and not proofs:
         from ..errors import InvalidInput
 
         raise InvalidInput("--for names the criterion of an --evidence, and none is given")
-    outcome = (
-        call.workspace().ledger().update(call.values["id"], request, expected=call.values["expect"])
+    space = call.workspace()
+    ledger = space.ledger()
+    files = call.values["evidence_file"]
+    outcome = ledger.update(
+        call.values["id"],
+        request,
+        expected=call.values["expect"],
+        claim=call.values["claim"] or space.settings.claim,
+        made=ledger.look_at(call.values["id"], files, call.values["for"] or 0, request)
+        if files
+        else (),
     )
     return _outcome(outcome, "updated" if outcome.changed else "unchanged: nothing in it was new")
 
 
 def show(call: Call) -> Reply:
     """Show one task whole."""
-    task = call.workspace().ledger().show(call.values["id"], version=call.values["as_of"])
-    return Reply(_task_data(task), "".join(f"{line}\n" for line in _task_lines(task)), task.id)
+    view = call.workspace().ledger().view(call.values["id"], version=call.values["as_of"])
+    lines = "".join(f"{line}\n" for line in _task_lines(view))
+    return Reply(view_data(view), lines, view.task.id)
 
 
 def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
@@ -67,7 +79,7 @@ def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
         if values[name]:
             more += f" --{name} {_quoted(values[name])}"
     more += "".join(f" --status {_quoted(one)}" for one in values["status"])
-    return _page(page, "No task matches.", more, values["limit"] or 50)
+    return page_reply(page, "No task matches.", more, values["limit"] or 50)
 
 
 def inbox(call: Call) -> Reply:
@@ -75,7 +87,16 @@ def inbox(call: Call) -> Reply:
     limit = call.values["limit"] if call.values["limit"] is not None else 20
     page = call.workspace().ledger().inbox(limit, call.values["offset"] or 0)
     empty = "Nothing is live. 'contextspindle task create GOAL' records a task."
-    return _page(page, empty, "task inbox {limit} {next}", limit)
+    return page_reply(page, empty, "task inbox {limit} {next}", limit)
+
+
+def search(call: Call) -> Reply:
+    """Find tasks by words."""
+    values = call.values
+    limit = values["limit"] if values["limit"] is not None else 20
+    page = call.workspace().ledger().search(values["query"], limit, values["offset"] or 0)
+    asked = text.shortened(text.one_line(values["query"]), 60)
+    return page_reply(page, f"Nothing holds {asked!r}.", "task search QUERY {limit} {next}", limit)
 
 
 def children(call: Call) -> Reply:
@@ -83,7 +104,7 @@ def children(call: Call) -> Reply:
     values = call.values
     limit = values["limit"] if values["limit"] is not None else 50
     page = call.workspace().ledger().children(values["id"], values["offset"] or 0, limit)
-    return _page(
+    return page_reply(
         page, "It has no parts.", f"task children {values['id']} {{next}} {{limit}}", limit
     )
 
@@ -186,7 +207,7 @@ def _request(values: _Texts, fields: dict[str, Any]) -> Request:
 def _outcome(outcome: Outcome, said: str) -> Reply:
     task = outcome.task
     data = {
-        "task": _task_data(task),
+        "task": task_data(task),
         "changed": outcome.changed,
         "warnings": [*outcome.warnings],
     }
@@ -194,15 +215,26 @@ def _outcome(outcome: Outcome, said: str) -> Reply:
     return Reply(data, line, task.id, outcome.warnings)
 
 
-def _task_data(task: Task) -> dict[str, Any]:
+def task_data(task: Task) -> dict[str, Any]:
+    """A task as plain values, its times with their zone, its evidence as records."""
     data = task._asdict()
     data["created"] = instant.iso(task.created)
     data["updated"] = instant.iso(task.updated)
     for kind in ("decisions", "notes"):
         data[kind] = [_entry_data(entry) for entry in data[kind]]
-    data["evidence"] = [_evidence_data(entry, task) for entry in task.evidence]
+    data["evidence"] = [_evidence_data(entry) for entry in task.evidence]
     for name in tasks.LISTS:
         data[name] = [*data[name]]
+    return data
+
+
+def view_data(view: View) -> dict[str, Any]:
+    """A task with the standing of its evidence, and until when it is claimed."""
+    data = task_data(view.task)
+    for found, state in zip(data["evidence"], view.standings):
+        found["standing"] = state
+    data["claimed_until"] = instant.iso(view.lease.until) if view.lease else None
+    data["verified"] = view.verified
     return data
 
 
@@ -215,42 +247,52 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _evidence_data(entry: Entry, task: Task) -> dict[str, Any]:
+def _evidence_data(entry: Entry) -> dict[str, Any]:
     from ..core import evidence
 
     record = evidence.read(entry.text)
-    return {
-        **_entry_data(entry),
-        "payload": record.payload,
-        "criterion": record.criterion,
-        "standing": evidence.standing(record, task.id, task.criteria),
-    }
+    data = {**_entry_data(entry), "payload": record.payload, "criterion": record.criterion}
+    if record.file:
+        data["file"] = record.file._asdict()
+    if record.command:
+        data["command"] = command_data(record.command)
+    return data
 
 
-def _task_lines(task: Task) -> Iterator[str]:
-    yield f"{task.id}  version {task.version}  {task.status}  priority {task.priority}"
+def command_data(command: CommandMark) -> dict[str, Any]:
+    """A command that was run as evidence, as plain values."""
+    return {**command._asdict(), "argv": [*command.argv], "covers": [*command.covers]}
+
+
+def _task_lines(view: View) -> Iterator[str]:
+    task = view.task
+    status = f"{task.status} (not verified here)" if view.verified is False else task.status
+    yield f"{task.id}  version {task.version}  {status}  priority {task.priority}"
     yield from _field("goal", task.goal)
     for number, criterion in enumerate(task.criteria, 1):
         yield from _field(f"criterion {number}", criterion)
     for name in ("next", "blocker", "owner", "parent"):
         if value := getattr(task, name):
             yield from _field(name, value)
+    if view.lease:
+        holder = text.one_line(view.lease.holder)
+        yield f"claim: {holder} until {instant.iso(view.lease.until)}"
     if task.dependencies:
         yield f"depends on: {', '.join(task.dependencies)}"
     if task.labels:
         yield f"labels: {', '.join(task.labels)}"
     for entry in task.decisions:
         yield from _entry("decision", entry, entry.text)
-    for entry in task.evidence:
-        found = _evidence_data(entry, task)
+    for entry, state in zip(task.evidence, view.standings):
+        found = _evidence_data(entry)
         about = f"for criterion {found['criterion']}, " if found["criterion"] else ""
-        yield from _entry(f"evidence ({about}{found['standing']})", entry, found["payload"])
+        kind = "file " if "file" in found else "command " if "command" in found else ""
+        shown = f"{kind}evidence ({about}{text.one_line(state)})"
+        yield from _entry(shown, entry, found["payload"])
     for entry in task.notes:
         yield from _entry("note", entry, entry.text)
-    yield (
-        f"created {instant.iso(task.created)}, updated {instant.iso(task.updated)} by "
-        + text.one_line(task.last_actor)
-    )
+    who = text.one_line(task.last_actor)
+    yield f"created {instant.iso(task.created)}, updated {instant.iso(task.updated)} by {who}"
 
 
 def _field(name: str, value: str) -> Iterator[str]:
@@ -266,7 +308,8 @@ def _entry(name: str, entry: Entry, value: str) -> Iterator[str]:
     yield from _field(f"{name}, version {entry.version}, {instant.iso(entry.at)}, {who}", value)
 
 
-def _page(page: Page, empty: str, more: str, limit: int) -> Reply:
+def page_reply(page: Page, empty: str, more: str, limit: int) -> Reply:
+    """A page of tasks, with the command that shows the rest."""
     lines = [_summary_line(one) for one in page.items] or [empty]
     if page.next_offset is not None:
         # Filters of the caller's may follow, so only the first of each is ours.

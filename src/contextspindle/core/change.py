@@ -47,6 +47,10 @@ class Change(Value):
     notes: tuple[str, ...]
     state: str = ""
     """The digest of the state that the change leads to."""
+    key: str = ""
+    """Of a creation, its idempotency key, and in ``request`` the digest of what was asked."""
+    request: str = ""
+    """Without a key: the digest of the item of another program that the change took over."""
 
 
 def document(change: Change) -> dict[str, Any]:
@@ -67,21 +71,29 @@ def document(change: Change) -> dict[str, Any]:
     ):
         if texts:
             found[kind] = list(texts)
+    if change.key:
+        found["key"] = change.key
+    if change.request:
+        found["request"] = change.request
     return found
 
 
 def from_document(found: dict[str, Any]) -> Change:
     """The change that :func:`document` described.  KeyError if it is not one."""
+    get = found.get
+    # By position, in the order of the fields: by name takes four times as long.
     return Change(
-        task=found["task"],
-        version=found["version"],
-        at=found["at"],
-        actor=found["actor"],
-        set=found.get("set", {}),
-        decisions=tuple(found.get("decisions", ())),
-        evidence=tuple(found.get("evidence", ())),
-        notes=tuple(found.get("notes", ())),
-        state=found["state"],
+        found["task"],
+        found["version"],
+        found["at"],
+        found["actor"],
+        get("set", {}),
+        tuple(get("decisions", ())),
+        tuple(get("evidence", ())),
+        tuple(get("notes", ())),
+        found["state"],
+        get("key", ""),
+        get("request", ""),
     )
 
 
@@ -135,11 +147,15 @@ def plan(
     now: int,
     look: Look,
     expected: int | None = None,
+    made: tuple[evidence.Record, ...] = (),
+    world: evidence.World = evidence.unmoved,
 ) -> Change | None:
     """The change that ``request`` makes of ``task``, or None if it changes nothing.
 
-    ``expected`` is the version the caller read; VersionConflict if the task has another.  Refused
-    with every reason if rules forbid the change; InvalidInput for a field out of form.
+    ``expected`` is the version the caller read; VersionConflict if the task has another.  ``made``
+    are records of files and commands that we looked at ourselves, ``world`` tells of such records
+    whether they still hold.  Refused with every reason if rules forbid the change; InvalidInput for
+    a field out of form.
     """
     if expected is not None and expected != task.version:
         raise VersionConflict(
@@ -147,14 +163,22 @@ def plan(
             expected=expected,
             current=task.version,
         )
-    change = _planned(task, fields.normalised(request.set), request, actor, now, look)
+    wanted = fields.normalised(request.set)
+    change = _planned(task, wanted, request, actor, now, look, made, world)
     if not (change.set or change.decisions or change.evidence or change.notes):
         return None
     return change
 
 
 def _planned(
-    task: Task, wanted: dict[str, Any], request: Request, actor: str, now: int, look: Look
+    task: Task,
+    wanted: dict[str, Any],
+    request: Request,
+    actor: str,
+    now: int,
+    look: Look,
+    made: tuple[evidence.Record, ...] = (),
+    world: evidence.World = evidence.unmoved,
 ) -> Change:
     wanted = dict(wanted)
     for name, added, dropped in (
@@ -181,11 +205,14 @@ def _planned(
                 fields.entries("evidence", tuple(given for given, _ in request.evidence)),
                 (number for _, number in request.evidence),
             )
-        ),
+        )
+        + tuple(evidence.write(record) for record in made),
         notes=fields.entries("note", request.notes),
     )
+    if changed.get("status") in ("done", "cancelled") and task.claim:
+        change.set["claim"] = ""  # what has ended needs no holder
     after = apply(task, change)
-    _check_rules(task, after, changed, change, look)
+    _check_rules(task, after, changed, change, look, world)
     stored = state_bytes(after)
     if len(stored) > TASK_LIMIT:
         raise InvalidInput(
@@ -196,7 +223,12 @@ def _planned(
 
 
 def _check_rules(
-    before: Task, after: Task, changed: dict[str, Any], change: Change, look: Look
+    before: Task,
+    after: Task,
+    changed: dict[str, Any],
+    change: Change,
+    look: Look,
+    world: evidence.World,
 ) -> None:
     links.check(before, after, look)
     reasons: list[str] = []
@@ -211,7 +243,7 @@ def _check_rules(
         before.status != "done" or {"criteria", "dependencies", "blocker"} & set(changed)
     )
     if gated:
-        reasons += _gate(after, look)
+        reasons += _gate(after, look, world)
     if reasons:
         kind = DoneRefused if gated else Refused
         verb = "cannot be done" if gated else "cannot be changed so"
@@ -232,7 +264,7 @@ def _decisive(before: Task, after: Task) -> list[str]:
     return found
 
 
-def _gate(task: Task, look: Look) -> list[str]:
+def _gate(task: Task, look: Look, world: evidence.World) -> list[str]:
     reasons = []
     if not task.criteria:
         reasons.append("It has no completion criteria: set them with --criterion TEXT")
@@ -246,7 +278,7 @@ def _gate(task: Task, look: Look) -> list[str]:
                 "remove it with --drop-dependency" if status == "cancelled" else "finish it first"
             )
             reasons.append(f"Its dependency {other} is {status}: {remedy}")
-    return reasons + evidence.gaps(task)
+    return reasons + evidence.gaps(task, world)
 
 
 def apply(task: Task, change: Change) -> Task:
@@ -272,6 +304,21 @@ def apply(task: Task, change: Change) -> Task:
 def begin(first: Change) -> Task:
     """The task that the first change of a chain makes."""
     return apply(_blank(first.task, first.actor, first.at), first)
+
+
+def plan_claim(task: Task, holder: str, *, actor: str, now: int) -> Change:
+    """The change by which ``holder`` has the task from now on; nobody, if it is empty."""
+    change = Change(
+        task=task.id,
+        version=task.version + 1,
+        at=max(now, task.updated),
+        actor=actor,
+        set={"claim": holder},
+        decisions=(),
+        evidence=(),
+        notes=(),
+    )
+    return change._replace(state=sha256(state_bytes(apply(task, change))))
 
 
 def _blank(task_id: str, actor: str, now: int) -> Task:

@@ -2,7 +2,9 @@
 
 A record is text of the form ``evidence://v1/{"criteria_hash":…,"payload":…,"task_id":…}``.  It is
 bound to one task and to the criteria as they read when it was logged, so it cannot vouch for
-another task, nor for criteria that were written afterwards.
+another task, nor for criteria that were written afterwards.  A record of a file or of a command
+that was run is bound to that file's bytes, or to the tree of files that the command covered, as
+well: when they change, it goes stale by itself.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from .task import Task
+
+    World = Callable[["Record"], str]
+    """Asked of a record of a file or a command: empty if all is as it was, else what is not."""
 
 PREFIX = "evidence://v1/"
 
@@ -24,6 +32,35 @@ STALE = "Evidence is missing or stale relative to current completion criteria"
 FRESH = "fresh"
 
 
+class FileMark(Value):
+    """A file as it was: its path from the workspace's root, its size, its SHA-256 in hex."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class CommandMark(Value):
+    """A command that was run, how it ended, and the state of what it covers."""
+
+    argv: tuple[str, ...]
+    folder: str
+    """Where it ran, from the workspace's root."""
+    status: int
+    """Its exit status; a signal counts as 128 and its number."""
+    milliseconds: int
+    output: str
+    """The SHA-256 of all that it printed."""
+    tail: str
+    """The end of what it printed, secrets masked."""
+    commit: str
+    """The commit that was checked out; empty outside of a git checkout."""
+    covers: tuple[str, ...]
+    """Paths from the workspace's root; empty for all of the checkout."""
+    tree: str
+    """The digest of the covered files as they were; empty if nothing is covered."""
+
+
 class Record(Value):
     """What a record claims: of which task, under which criteria, for which one (0: for all)."""
 
@@ -31,6 +68,13 @@ class Record(Value):
     criteria_hash: str
     payload: str
     criterion: int = 0
+    file: FileMark | None = None
+    command: CommandMark | None = None
+
+
+def unmoved(_: Record) -> str:
+    """The world of callers that know of no files: everything is as it was."""
+    return ""
 
 
 def criteria_hash(criteria: tuple[str, ...]) -> str:
@@ -40,13 +84,21 @@ def criteria_hash(criteria: tuple[str, ...]) -> str:
 
 def write(record: Record) -> str:
     """The record as stored text."""
-    found: dict[str, object] = {
+    found: dict[str, Any] = {
         "task_id": record.task_id,
         "criteria_hash": record.criteria_hash,
         "payload": record.payload,
     }
     if record.criterion:
         found["for"] = record.criterion
+    if record.file:
+        found["file"] = record.file._asdict()
+    if record.command:
+        found["command"] = {
+            **record.command._asdict(),
+            "argv": list(record.command.argv),
+            "covers": list(record.command.covers),
+        }
     return PREFIX + text.clean(canon.text(found))
 
 
@@ -55,16 +107,14 @@ def read(stored: str) -> Record:
     try:
         found = canon.decode(stored.removeprefix(PREFIX))
         record = Record(
-            found["task_id"], found["criteria_hash"], found["payload"], found.get("for", 0)
+            task_id=_typed(found["task_id"], str),
+            criteria_hash=_typed(found["criteria_hash"], str),
+            payload=_typed(found["payload"], str),
+            criterion=_typed(found.get("for", 0), int),
+            file=_file(found["file"]) if "file" in found else None,
+            command=_command(found["command"]) if "command" in found else None,
         )
-        texts = (record.task_id, record.criteria_hash, record.payload)
-        if (
-            stored.startswith(PREFIX)
-            and all(isinstance(value, str) for value in texts)
-            and type(record.criterion) is int
-            and record.criterion >= 0
-            and len(record.criteria_hash) == 64
-        ):
+        if stored.startswith(PREFIX) and record.criterion >= 0 and len(record.criteria_hash) == 64:
             return record
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
@@ -74,29 +124,58 @@ def read(stored: str) -> Record:
     )
 
 
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError
+    return value
+
+
+def _file(found: dict[str, Any]) -> FileMark:
+    return FileMark(
+        _typed(found["path"], str), _typed(found["size"], int), _typed(found["sha256"], str)
+    )
+
+
+def _command(found: dict[str, Any]) -> CommandMark:
+    kinds = {"argv": list, "covers": list, "status": int, "milliseconds": int}
+    values: dict[str, Any] = {
+        name: _typed(found[name], kinds.get(name, str)) for name in CommandMark._fields
+    }
+    for name in ("argv", "covers"):
+        values[name] = tuple(_typed(one, str) for one in values[name])
+    return CommandMark(**values)
+
+
+def numbered(number: int, criteria: tuple[str, ...]) -> int:
+    """The number of a criterion as it is recorded.  InvalidInput if there is no such one."""
+    if not 0 <= number <= len(criteria):
+        raise InvalidInput(
+            f"There is no criterion {number}: the task has {len(criteria)}",
+            hint="Name one that 'contextspindle task show ID' lists, or leave --for out.",
+        )
+    return number if len(criteria) > 1 else 0  # the only one is all of them
+
+
 def bind(given: str, criterion: int, task_id: str, criteria: tuple[str, ...]) -> str:
     """The record to store for the text ``given``.
 
     Plain text is bound to this task and these criteria.  A record pasted from elsewhere keeps its
-    claim, which the gate then judges.  InvalidInput if it is malformed, or if there is no criterion
-    of that number.
+    claim, which the gate then judges; what it says of a file or a command counts as text, because
+    nobody here looked.  InvalidInput if it is malformed, or if there is no criterion of that
+    number.
     """
-    if criterion and criterion > len(criteria):
-        raise InvalidInput(
-            f"There is no criterion {criterion}: the task has {len(criteria)}",
-            hint="Name one that 'contextspindle task show ID' lists, or leave --for out.",
-        )
-    if len(criteria) == 1:
-        criterion = 0  # the only one is all of them
+    criterion = numbered(criterion, criteria)
     if given.startswith(PREFIX):
         record = read(given)
         if criterion and record.criterion != criterion:
             raise InvalidInput("A record that is pasted keeps its own criterion; leave --for out")
-        return write(record)
+        return write(record._replace(file=None, command=None))
     return write(Record(task_id, criteria_hash(criteria), given, criterion))
 
 
-def standing(record: Record, task_id: str, criteria: tuple[str, ...]) -> str:
+def standing(
+    record: Record, task_id: str, criteria: tuple[str, ...], world: World = unmoved
+) -> str:
     """``fresh``, or the reason why the record does not count for this task now."""
     if record.task_id != task_id:
         return MISMATCH
@@ -104,26 +183,48 @@ def standing(record: Record, task_id: str, criteria: tuple[str, ...]) -> str:
         return "stale"
     if record.criterion and len(criteria) == 1 and "\n" in criteria[0]:
         return "stale"  # it was for one line, when the same lines were a list
+    if record.command and record.command.status:
+        return f"failed with status {record.command.status}"
+    if record.file or record.command:
+        moved = world(record)
+        if moved:
+            return f"stale: {moved}"
     return FRESH
 
 
-def gaps(task: Task) -> list[str]:
+def standings(task: Task, world: World = unmoved) -> list[str]:
+    """The standing of each of the task's evidence records, in their order."""
+    return [standing(read(one.text), task.id, task.criteria, world) for one in task.evidence]
+
+
+def verified(task: Task, world: World = unmoved) -> bool | None:
+    """Whether the evidence of a done task satisfies its criteria; None if it is not done.
+
+    A task can be done without, by another program's word, or because something moved since.
+    """
+    if task.status != "done":
+        return None
+    return bool(task.criteria) and not gaps(task, world)
+
+
+def gaps(task: Task, world: World = unmoved) -> list[str]:
     """Why the task's evidence does not satisfy its criteria: nothing if it does."""
     covered: set[int] = set()
-    strangers = False
-    for entry in task.evidence:
-        record = read(entry.text)
-        found = standing(record, task.id, task.criteria)
-        strangers = strangers or found == MISMATCH
-        if found == FRESH:
-            covered.update(
-                [record.criterion] if record.criterion else range(1, len(task.criteria) + 1)
-            )
+    found = standings(task, world)
+    for entry, state in zip(task.evidence, found):
+        if state == FRESH:
+            number = read(entry.text).criterion
+            covered.update([number] if number else range(1, len(task.criteria) + 1))
     missing = [number for number in range(1, len(task.criteria) + 1) if number not in covered]
     if not missing:
         return []
     named = ", ".join(str(number) for number in missing)
     reasons = [f"{STALE} (criterion {named}): record it with --evidence TEXT, --for N for one"]
-    if strangers:
+    if MISMATCH in found:
         reasons.append(f"{MISMATCH}: evidence of another task does not count here; record your own")
+    reasons += [
+        f"Evidence {number} is {state}: renew it"
+        for number, state in enumerate(found, 1)
+        if state.startswith(("stale: ", "failed"))
+    ]
     return reasons

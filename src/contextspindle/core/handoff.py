@@ -65,22 +65,25 @@ def assemble(
     related: Iterable[Related] = (),
     hints: Iterable[str] = (),
     warnings: Iterable[str] = (),
+    world: evidence.World = evidence.unmoved,
+    claim: str = "",
 ) -> Handoff:
     """The handoff of ``task`` in at most ``budget`` UTF-8 bytes, the final line feed counted.
 
     ``budget`` is 128 to 1,000,000 (InvalidInput otherwise).  BudgetTooSmall, with the bytes needed,
-    if the required lines do not fit.
+    if the required lines do not fit.  ``world`` tells whether evidence of files and commands still
+    holds, ``claim`` who holds the task until when.
     """
     if not MIN_BUDGET <= budget <= MAX_BUDGET:
         raise InvalidInput(
             f"A budget of {budget} bytes is out of range",
             hint=f"Use {MIN_BUDGET:,} to {MAX_BUDGET:,} bytes.",
         )
-    required = list(_required(task))
+    required = list(_required(task, claim, world))
     optional = [
         Line("warning", f"warning: {text.one_line(w)}", task.id, task.version) for w in warnings
     ]
-    optional += _optional(task, related, hints)
+    optional += _optional(task, related, hints, world)
     omitted: dict[str, int] = {}
     for line in optional:
         omitted[line.kind] = omitted.get(line.kind, 0) + 1
@@ -115,16 +118,19 @@ def assemble(
     )
 
 
-def _required(task: Task) -> Iterator[Line]:
+def _required(task: Task, claim: str, world: evidence.World) -> Iterator[Line]:
     def line(kind: str, value: str) -> Line:
         return Line(kind, f"{kind}: {text.one_line(value)}", task.id, task.version)
 
     yield Line("header", HEADER, task.id, task.version)
     yield line("id", f"{task.id} version {task.version}")
     yield line("goal", task.goal)
-    yield line("status", task.status)
+    unverified = evidence.verified(task, world) is False
+    yield line("status", f"{task.status} (not verified here)" if unverified else task.status)
     yield line("owner", task.owner or "(none)")
     yield line("last actor", task.last_actor)
+    if claim:
+        yield line("claim", claim)
     if not task.criteria:
         yield line("criteria", "(none)")
     for number, criterion in enumerate(task.criteria, 1):
@@ -138,9 +144,13 @@ def _required(task: Task) -> Iterator[Line]:
         yield line("depends on", ", ".join(task.dependencies))
 
 
-def _optional(task: Task, related: Iterable[Related], hints: Iterable[str]) -> Iterator[Line]:
+def _optional(
+    task: Task, related: Iterable[Related], hints: Iterable[str], world: evidence.World
+) -> Iterator[Line]:
     yield from _newest_first("decision", task.decisions, task, lambda entry: entry.text)
-    yield from _newest_first("evidence", task.evidence, task, lambda entry: _evidence(entry, task))
+    yield from _newest_first(
+        "evidence", task.evidence, task, lambda entry: _evidence(entry, task, world)
+    )
     for other in related:
         shown = other.problem or f"[{other.status}] {text.shortened(other.goal, 160)}"
         yield Line(
@@ -166,10 +176,10 @@ def _newest_first(
         yield Line(kind, label + text.one_line(shown(entry)), task.id, entry.version, number)
 
 
-def _evidence(entry: Entry, task: Task) -> str:
+def _evidence(entry: Entry, task: Task, world: evidence.World) -> str:
     record = evidence.read(entry.text)
     about = f"criterion {record.criterion}, " if record.criterion else ""
-    return f"[{about}{evidence.standing(record, task.id, task.criteria)}] {record.payload}"
+    return f"[{about}{evidence.standing(record, task.id, task.criteria, world)}] {record.payload}"
 
 
 def _shorter(line: Line) -> Line:

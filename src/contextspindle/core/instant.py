@@ -27,6 +27,60 @@ def iso(ms: int) -> str:
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
+def from_iso(given: str) -> int:
+    """The instant of a date, or of a date and time, in one of the spellings of RFC 3339.
+
+    Without a zone it is in UTC; what is finer than a millisecond is left off.  ValueError if it is
+    none.
+    """
+    date, mark, rest = given.strip().replace("t", "T").replace(" ", "T", 1).partition("T")
+    year, month, day = _numbers(date, "-", (4, 2, 2))
+    lengths = (31, 28 + _is_leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    if not (1 <= month <= 12 and 1 <= day <= lengths[month - 1]):
+        raise ValueError(f"{given!r} is not a date")
+    era_year = year - (month <= 2)
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    days = era_year * 365 + era_year // 4 - era_year // 100 + era_year // 400
+    found = (days + day_of_year - 719_468) * DAY
+    if not mark:
+        return found
+    time, offset = _zone(rest.upper())
+    clock, _, fraction = time.partition(".")
+    if fraction and not (fraction.isascii() and fraction.isdigit()):
+        raise ValueError(f"{given!r} is not a time")
+    parts = _numbers(clock, ":", (2, 2, 2)[: clock.count(":") + 1])
+    hour, minute, second = (*parts, 0)[:3]
+    if len(parts) < 2 or hour > 23 or minute > 59 or second > 60:
+        raise ValueError(f"{given!r} is not a time")
+    return (
+        found + ((hour * 60 + minute) * 60 + second) * 1_000 + int((fraction + "000")[:3]) - offset
+    )
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def _numbers(given: str, mark: str, widths: tuple[int, ...]) -> list[int]:
+    parts = given.split(mark)
+    if tuple(map(len, parts)) != widths or not all(p.isascii() and p.isdigit() for p in parts):
+        raise ValueError(f"{given!r} is not a date or time")
+    return [int(part) for part in parts]
+
+
+def _zone(time: str) -> tuple[str, int]:
+    """The time without its zone, and how many milliseconds the zone is ahead of UTC."""
+    if time.endswith("Z"):
+        return time[:-1], 0
+    at = max(time.rfind("+"), time.rfind("-"))
+    if at < 0:
+        return time, 0
+    digits = time[at + 1 :].replace(":", "").ljust(4, "0")
+    hours, minutes = _numbers(f"{digits[:2]}:{digits[2:]}", ":", (2, 2))
+    ahead = (hours * 60 + minutes) * 60_000
+    return time[:at].strip(), ahead if time[at] == "+" else -ahead
+
+
 def age(then: int, now: int) -> str:
     """How long ago ``then`` was, roughly: ``4 minutes``; ``just now`` also for the future."""
     seconds = (now - then) // 1_000

@@ -20,8 +20,10 @@ def check(before: Task, after: Task, look: Look) -> None:
     its own ancestor, wait for itself over any number of steps, or wait for one of its own
     descendants, which is a part of it already.
     """
+    known = before.version > 0  # nothing leads to a task that is only now made
     if after.parent and after.parent != before.parent:
         _exists("parent", after.parent, look)
+    if known and after.parent and after.parent != before.parent:
         _no_ring(
             "parent",
             after,
@@ -32,10 +34,36 @@ def check(before: Task, after: Task, look: Look) -> None:
     new = [other for other in after.dependencies if other not in before.dependencies]
     for other in new:
         _exists("dependency", other, look)
-    if new:
+    if known and new:
         _no_ring("dependency", after, new, lambda brief: brief.dependencies, look)
-    if new or after.parent != before.parent:
+    if known and (new or after.parent != before.parent):
         _no_own_part(before, after, look)
+
+
+def check_rings(starts: Iterable[str], look: Look) -> None:
+    """RingRefused if parents or dependencies lead back anywhere on the way from ``starts``."""
+    onward: dict[str, Callable[[Brief | None], tuple[str, ...]]] = {
+        "parent": lambda brief: (brief.parent,) if brief and brief.parent else (),
+        "dependency": lambda brief: brief.dependencies if brief else (),
+    }
+    for kind, following in onward.items():
+        done: set[str] = set()
+        for start in starts:
+            path = {} if start in done else {start: iter(following(look(start)))}
+            while path:
+                here = next(reversed(path))
+                there = next(path[here], "")
+                if not there:
+                    done.add(here)
+                    del path[here]
+                elif there in path:
+                    names = list(path)
+                    ring = [*names[names.index(there) :], there]
+                    raise RingRefused(
+                        f"The {kind} would close a ring:", [" -> ".join(ring)], ring=ring
+                    )
+                elif there not in done:
+                    path[there] = iter(following(look(there)))
 
 
 def _exists(kind: str, other: str, look: Look) -> None:
@@ -80,7 +108,7 @@ def _no_own_part(before: Task, task: Task, look: Look) -> None:
         return brief.parent if brief else ""
 
     waiting = {task.id: task.dependencies}
-    whole = task.parent if before.version and task.parent != before.parent else ""
+    whole = task.parent if task.parent != before.parent else ""
     while whole and whole not in waiting:
         brief = look(whole)
         waiting[whole] = brief.dependencies if brief else ()

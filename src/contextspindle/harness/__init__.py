@@ -8,6 +8,8 @@ An adapter is a module with these names; what it does not do specially it says i
     recognises(entry)                   whether a JSON object can only be a line of this harness
     parse_event(payload)                a hook's payload as a neutral Event, or EventUnknown
     injection(text, event)              what to print so that the agent reads the text
+    HOOKS                               the hooks to install; none, if it has no settings
+    settings_path(config_dir, project, scope)   the settings file of a scope
 
 An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
 """
@@ -39,6 +41,11 @@ if TYPE_CHECKING:
 
         def parse_event(self, payload: object) -> Event:
             """The neutral event of a hook payload."""
+
+        HOOKS: tuple[tuple[str, str, int, str], ...]
+
+        def settings_path(self, config_dir: str, project: str, scope: str) -> str:
+            """The settings file that applies to the user, or to a project."""
 
         def injection(self, text: str, event: Event) -> str:
             """What to print so that the agent reads the text."""

@@ -147,6 +147,23 @@ def _quoted(word: str) -> bytes:
 
 # ---- the hook protocol ---------------------------------------------------------------------
 
+USER, PROJECT, SHARED = "user", "project", "shared"
+
+
+def settings_path(config_dir: str, project: str, scope: str) -> str:
+    """The settings of the user, of the user in a project, or of everybody in it (committed)."""
+    if scope == USER:
+        return os.path.join(config_dir, "settings.json")
+    name = "settings.local.json" if scope == PROJECT else "settings.json"
+    return os.path.join(project, ".claude", name)
+
+
+HOOKS = (
+    ("PreCompact", "fuse save", 30, ""),
+    ("SessionStart", "fuse restore", 15, "startup|resume|clear|compact|fork"),
+)
+"""Event, what to run, seconds until the harness gives up, matcher."""
+
 _VERBS = {
     "PreCompact": SAVE,
     "Stop": SAVE,

@@ -63,6 +63,14 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     return Transcript(path, Parser(), session)
 
 
+HOOKS: tuple[tuple[str, str, int, str], ...] = ()
+
+
+def settings_path(config_dir: str, project: str, scope: str) -> str:
+    """No settings: nothing runs hooks here."""
+    return ""
+
+
 def parse_event(payload: object) -> Event:
     """EventUnknown: no program sends hook payloads for this format."""
     raise EventUnknown("A plain transcript has no hook payloads.")

@@ -9,7 +9,16 @@ else looks.  Where any of this is not as CPython has it, the public module serve
 
 from __future__ import annotations
 
+import os
 import sys
+
+from ..errors import (
+    StoreBusy,
+    StoreCorrupt,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnavailable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    __all__ = ["driver"]
+    from ..errors import StoreError
+
+    __all__ = ["driver", "translated"]
 
 
 class _LeanFunctools:
@@ -48,3 +59,35 @@ def load() -> ModuleType:
 
 if not TYPE_CHECKING:
     driver = load()
+
+# Result codes of SQLite, https://www.sqlite.org/rescode.html
+BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
+
+
+DAMAGE = (driver.Error, UnicodeDecodeError)
+"""What reading a database can raise: bytes that are no text are damage as well."""
+
+
+def translated(error: Exception, path: str) -> StoreError:
+    """The error to raise for what SQLite said."""
+    if isinstance(error, UnicodeDecodeError):
+        return StoreCorrupt(f"{path} is damaged: {error}")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (BUSY, LOCKED):
+        return StoreBusy(f"Another process is writing {path}; nothing was written")
+    if code == READONLY:
+        return StoreReadOnly(f"{path} cannot be written here")
+    if code == FULL or (code in (IOERR, CANTOPEN) and _no_space(path)):
+        return StoreFull(f"The disk of {path} is full; nothing was written")
+    if code in (CORRUPT, NOTADB):
+        return StoreCorrupt(f"{path} is damaged: {error}")
+    return StoreUnavailable(f"{path}: {error}")
+
+
+def _no_space(path: str) -> bool:
+    """Whether the disk is full: SQLite only says so of a write, not of a file that it opens."""
+    try:
+        found = os.statvfs(os.path.dirname(path) or ".")
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < 64 * 1024 or (found.f_files > 0 and not found.f_favail)

@@ -12,9 +12,13 @@ from ..errors import AmbiguousId, TaskNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
+    from ..core.archive import Stored
     from ..core.change import Change
+    from ..core.claims import Lease
+    from ..core.search import Term
     from ..core.task import Brief, Page, Related, Task
 
 
@@ -25,6 +29,7 @@ class EphemeralStore:
         self.tasks: dict[str, Task] = {}
         self.chains: dict[str, list[tuple[str, Change]]] = {}
         self.creations: dict[str, tuple[str, str]] = {}
+        self.leases: dict[str, Lease] = {}
 
     def read(self) -> EphemeralTxn:
         """A snapshot, for a ``with`` block."""
@@ -44,6 +49,7 @@ class EphemeralTxn:
         self._tasks = dict(store.tasks)
         self._chains = {task_id: list(chain) for task_id, chain in store.chains.items()}
         self._creations = dict(store.creations)
+        self._leases = dict(store.leases)
 
     def __enter__(self) -> EphemeralTxn:
         return self
@@ -58,6 +64,7 @@ class EphemeralTxn:
             self._store.tasks = self._tasks
             self._store.chains = self._chains
             self._store.creations = self._creations
+            self._store.leases = self._leases
 
     def task(self, task_id: str) -> Task:
         if task_id not in self._tasks:
@@ -77,6 +84,9 @@ class EphemeralTxn:
     def brief(self, task_id: str) -> Brief | None:
         found = self._tasks.get(task_id)
         return task.brief(found) if found else None
+
+    def sourced(self, source: str) -> str | None:
+        return next((one.id for one in self._tasks.values() if one.source == source), None)
 
     def related(self, of: Task, limit: int) -> list[Related]:
         children = [one.id for one in reversed(self._tasks.values()) if one.parent == of.id]
@@ -126,6 +136,44 @@ class EphemeralTxn:
             if one.parent == task_id and one.status not in ("done", "cancelled")
         ]
 
+    def search(self, terms: tuple[Term, ...], offset: int, limit: int) -> Page:
+        from ..core import search
+
+        if not terms:
+            return _page([], offset, limit)
+        whole = tuple(term._replace(prefix=False) for term in terms)
+        ranked: list[tuple[tuple[int, int], Task]] = []
+        for one in reversed(self._tasks.values()):
+            fields = [search.words(part) for part in search.texts(one)]
+            for looseness, asked in enumerate((whole, terms)):
+                tier = _tier(asked, fields)
+                if tier is not None:
+                    ranked.append(((looseness, tier), one))
+                    break
+        ranked.sort(key=lambda pair: pair[0])
+        return _page([one for _, one in ranked], offset, limit)
+
+    def ready(self, offset: int, limit: int, now: int) -> Page:
+        found = [
+            one
+            for one in self._tasks.values()
+            if one.status in ("open", "active")
+            and not one.blocker
+            and all(self._tasks[other].status == "done" for other in one.dependencies)
+            and not (one.id in self._leases and self._leases[one.id].live(now))
+        ]
+        found.sort(key=lambda one: one.priority)
+        return _page(found, offset, limit)
+
+    def lease(self, task_id: str) -> Lease | None:
+        return self._leases.get(task_id)
+
+    def keep_lease(self, task_id: str, lease: Lease | None) -> None:
+        if lease:
+            self._leases[task_id] = lease
+        else:
+            self._leases.pop(task_id, None)
+
     def creation(self, key: str) -> tuple[str, str] | None:
         return self._creations.get(key)
 
@@ -134,9 +182,39 @@ class EphemeralTxn:
         previous = chain[-1][0] if chain else NONE
         chain.append((chained(after.id, previous, change_bytes(step)), step))
         self._tasks[after.id] = after
+        if step.key:
+            self._creations[step.key] = (step.request, after.id)
 
-    def keep_creation(self, key: str, request: str, task_id: str) -> None:
-        self._creations[key] = (request, task_id)
+    def chain(self, task_id: str) -> list[str]:
+        return [digest for digest, _ in self._chains.get(task_id, [])]
+
+    def everything(self) -> Iterator[Stored]:
+        from ..core.archive import Stored
+
+        for one in self._tasks.values():
+            bodies = tuple(change_bytes(step) for _, step in self._chains[one.id])
+            yield Stored(one, bodies, self._leases.get(one.id))
+
+    def adopt(self, stored: Stored, known: int) -> None:
+        from ..core.archive import steps
+
+        for step in steps(stored)[known:]:
+            self.record(stored.task, step)
+        self.keep_lease(stored.task.id, stored.lease)
+
+    def join(self, joined: Task) -> None:
+        """Links are what the tasks say: there is nothing to make."""
+
+
+def _tier(terms: tuple[Term, ...], fields: list[list[str]]) -> int | None:
+    """The first field that holds every term; one more than the last if they are spread."""
+    from ..core.search import matches
+
+    for number, listed in enumerate(fields):
+        if all(matches(term, listed) for term in terms):
+            return number
+    spread = all(any(matches(term, listed) for listed in fields) for term in terms)
+    return len(fields) if spread else None
 
 
 def _page(found: list[Task], offset: int, limit: int) -> Page:

@@ -9,6 +9,8 @@ from ..errors import StoreFull, StoreReadOnly, StoreUnavailable, WorkspaceRefuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..errors import StoreError
 
 FOLDER_MODE = 0o700
@@ -90,6 +92,34 @@ def write_new(path: str, data: bytes) -> bool:
         raise translated(error, path) from error
     sync_folder(os.path.dirname(path))
     return True
+
+
+def write_pieces(path: str, pieces: Iterable[bytes]) -> int:
+    """A new file of ``pieces``: private, synced, whole from the moment that it appears.
+
+    How many they were.  FileExistsError if there is one already: nothing is ever overwritten.
+    """
+    aside = f"{path}.{os.getpid()}.part"
+    count = 0
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            with open(handle, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
+                    count += 1
+                file.flush()
+                os.fsync(handle)
+            # Unlike a rename, a link fails where a file is there already.
+            os.link(aside, path)
+        finally:
+            os.unlink(aside)
+        sync_folder(os.path.dirname(path))
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise translated(error, path) from error
+    return count
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -106,6 +106,20 @@ def migrate(connection: driver.Connection, path: str, steps: Sequence[str] | Non
             raise
 
 
+def copy_to(source: driver.Connection, path: str) -> None:
+    """A copy of an open ledger at ``path``: one synced file, without a write-ahead log."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+    copy = driver.connect(path, isolation_level=None)
+    try:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+    finally:
+        copy.close()
+    handle = os.open(path, os.O_RDONLY)
+    os.fsync(handle)
+    os.close(handle)
+
+
 def _put_copy_aside(connection: driver.Connection, path: str, version: int) -> None:
     folder = os.path.join(os.path.dirname(path), BACKUPS)
     make_folder(folder)
@@ -114,13 +128,6 @@ def _put_copy_aside(connection: driver.Connection, path: str, version: int) -> N
     fresh = target + ".new"
     if os.path.lexists(fresh):
         os.unlink(fresh)
-    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
-    copy = driver.connect(fresh, isolation_level=None)
-    connection.backup(copy)
-    copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-    copy.close()
-    handle = os.open(fresh, os.O_RDONLY)
-    os.fsync(handle)
-    os.close(handle)
+    copy_to(connection, fresh)
     os.rename(fresh, target)
     sync_folder(folder)

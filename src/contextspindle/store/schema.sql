@@ -1,15 +1,11 @@
 -- The ledger's schema, version 1.  A newer version adds a numbered file under migrations/ and
 -- changes this one; a test holds the two equal.
 
-CREATE TABLE about (
-    key TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- One row a task: what is queried in columns, the whole task in `state`.
 CREATE TABLE tasks (
     pk INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
+    source TEXT UNIQUE,                -- its name in the program it was imported from
     version INTEGER NOT NULL,
     status TEXT NOT NULL,
     priority INTEGER NOT NULL,
@@ -21,6 +17,7 @@ CREATE TABLE tasks (
     claim_mark TEXT,                   -- the digest of the token
     claim_until INTEGER,
     claim_length INTEGER,
+    claim_check TEXT,                  -- the digest of the four above: they are in no change
     goal TEXT NOT NULL,                -- the start of each text, as summaries show it
     next TEXT NOT NULL,
     blocker TEXT NOT NULL,
@@ -33,7 +30,7 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_by_status ON tasks (status, updated, pk);
 CREATE INDEX tasks_by_parent ON tasks (parent, pk) WHERE parent IS NOT NULL;
 CREATE INDEX tasks_by_owner ON tasks (owner, pk) WHERE owner <> '';
-CREATE INDEX tasks_ready ON tasks (priority, pk)
+CREATE INDEX tasks_ready ON tasks (priority, pk, claim_until)
     WHERE status IN ('open', 'active') AND unmet = 0 AND blocker = '';
 
 -- Every version step of every task, in the order in which they were committed.
@@ -59,6 +56,9 @@ CREATE TABLE labels (
     task INTEGER NOT NULL REFERENCES tasks (pk),
     PRIMARY KEY (label, task)
 ) STRICT, WITHOUT ROWID;
+
+-- What is searched of each task, by its row number; see core/search.py.
+CREATE VIRTUAL TABLE search USING fts5 (name, goal, next, criteria, log);
 
 -- Which request made which task under an idempotency key.
 CREATE TABLE creations (

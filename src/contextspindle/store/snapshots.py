@@ -74,9 +74,7 @@ class JsonLinesLog:
 
     def _rewrite(self, added: bytes) -> None:
         """A new file with the newest lines that fit, and the newest of each session seen lately."""
-        with open(self._path, "rb") as file:
-            lines = [line for line in file.read().split(b"\n") if line]
-        lines.append(added.strip(b"\n"))
+        lines = [*self._lines(), added.strip(b"\n")]
         room = self._limit // 2
         seen: set[str] = set()
         kept: list[bytes] = []
@@ -92,12 +90,47 @@ class JsonLinesLog:
             room -= len(line) + 1
             if room >= 0 or must_stay:
                 kept.append(line)
+        self._replace(kept[::-1])
+
+    def prune(self, before: int) -> tuple[int, int]:
+        """Let snapshots from before that moment go, but for the newest of each session.
+
+        How many went, and how many stay.
+        """
+        if not os.path.exists(self._path):
+            return 0, 0
+        seen: set[str] = set()
+        kept: list[bytes] = []
+        gone = stay = 0
+        with Lock(self._path + ".lock"):
+            for line in reversed(self._lines()):
+                snapshot = _sound(line)
+                if snapshot is not None:
+                    if snapshot["at"] < before and snapshot["session"] in seen:
+                        gone += 1
+                        continue
+                    seen.add(snapshot["session"])
+                    stay += 1
+                kept.append(line)
+            if gone:
+                try:
+                    self._replace(kept[::-1])
+                except OSError as error:
+                    raise translated(error, self._path) from error
+        return gone, stay
+
+    def _lines(self) -> list[bytes]:
+        with open(self._path, "rb") as file:
+            return [line for line in file.read().split(b"\n") if line]
+
+    def _replace(self, lines: list[bytes]) -> None:
+        """The log anew, in place of the old one only when it is whole."""
         fresh = self._path + ".new"
         if os.path.lexists(fresh):
             os.unlink(fresh)
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
         try:
-            write_all(handle, b"".join(line + b"\n" for line in reversed(kept)))
+            write_all(handle, b"".join(line + b"\n" for line in lines))
             os.fsync(handle)
         finally:
             os.close(handle)

@@ -204,10 +204,10 @@ def test_changes_of_tasks_do_not_mix(store, put):
 # -- creation
 
 
-def test_a_creation_is_found_under_its_key_only(store, put):
-    put(goal="x")
+def test_a_creation_is_found_under_its_key_only(store, planned):
+    after, step = planned(goal="x")
     with store.write() as txn:
-        txn.keep_creation("key é", "r" * 64, "t-one")
+        txn.record(after, step._replace(key="key é", request="r" * 64))
     with store.read() as txn:
         assert txn.creation("key é") == ("r" * 64, "t-one")
         assert txn.creation("key") is None

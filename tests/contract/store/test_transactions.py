@@ -26,8 +26,8 @@ def test_leaving_the_block_commits(store, put):
 
 def test_an_exception_rolls_a_creation_back(store, planned):
     def act(txn):
-        txn.record(*planned(goal="gone"))
-        txn.keep_creation("key", "r" * 64, "t-one")
+        after, step = planned(goal="gone")
+        txn.record(after, step._replace(key="key", request="r" * 64))
         assert txn.task("t-one").goal == "gone"
 
     with pytest.raises(Abandoned):

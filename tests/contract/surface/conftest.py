@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 
@@ -19,6 +21,30 @@ def task(project) -> str:
 
 
 @pytest.fixture
+def create(project):
+    """A function that creates a task; gives its id."""
+    return lambda *words: project("task", "create", *words, "--quiet").out.decode().strip()
+
+
+@pytest.fixture
+def git(project):
+    """Run git in the project, with nobody's settings."""
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    environ = {**project.environment, "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def run(*words: str) -> None:
+        subprocess.run(
+            ["git", *person, *words],
+            cwd=project.folder,
+            env=environ,
+            capture_output=True,
+            check=True,
+        )
+
+    return run
+
+
+@pytest.fixture
 def transcript(project) -> str:
     """A small transcript in the project."""
     path = project.folder / "session.jsonl"
@@ -30,19 +56,44 @@ def transcript(project) -> str:
 
 
 @pytest.fixture
-def every_call(project, task, transcript) -> dict[tuple[str, ...], tuple[str, ...]]:
+def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple[str, ...]]:
     """A call of each command that succeeds."""
+
+    def claimed() -> str:
+        return project("task", "claim", create("held"), "--quiet").out.decode().strip()
+
+    aside = project.folder.parent
+    token, given = claimed(), claimed()
+    project("backup", str(aside / "backup"))
+    project("export", str(aside / "export.jsonl"))
     return {
         ("init",): ("init",),
         ("task", "create"): ("task", "create", "Ship the login page", "--criterion", "it works"),
         ("task", "update"): ("task", "update", task, "--note", "a note"),
+        ("task", "prove"): ("task", "prove", task, "--", "true"),
+        ("task", "claim"): ("task", "claim", create("free"), "--lease", "60"),
+        ("task", "renew"): ("task", "renew", token),
+        ("task", "release"): ("task", "release", given.partition(".")[0], "--claim", given),
+        ("task", "ready"): ("task", "ready", "5"),
+        ("task", "search"): ("task", "search", "ship it"),
+        ("verify",): ("verify",),
+        ("backup",): ("backup", str(aside / "another backup")),
+        ("restore",): ("restore", str(aside / "backup")),
+        ("export",): ("export", str(aside / "another export.jsonl")),
+        ("import",): ("import", str(aside / "export.jsonl")),
         ("task", "show"): ("task", "show", task),
         ("task", "list"): ("task", "list"),
         ("task", "inbox"): ("task", "inbox"),
         ("task", "history"): ("task", "history", task),
         ("task", "children"): ("task", "children", task),
         ("task", "context"): ("task", "context", task),
+        ("setup",): ("setup", "claude-code"),
+        ("fuse", "setup"): ("fuse", "setup", "--project"),
         ("fuse", "save"): ("fuse", "save", "--transcript", transcript, "--session", "s"),
         ("fuse", "restore"): ("fuse", "restore", "--plain"),
         ("fuse", "status"): ("fuse", "status"),
+        ("fuse", "list"): ("fuse", "list"),
+        ("fuse", "show"): ("fuse", "show"),
+        ("fuse", "source"): ("fuse", "source", "1"),
+        ("fuse", "prune"): ("fuse", "prune"),
     }

@@ -41,7 +41,7 @@ def test_a_named_workspace_wins_over_the_environment_and_that_over_the_nearest(p
     assert task not in project("task", "list", cwd=third).out.decode()
 
 
-def test_quiet_prints_the_id_alone(project, every_call, task):
+def test_quiet_prints_the_id_alone(project, task):
     created = project("task", "create", "g", "--quiet").out.decode()
     assert ID.fullmatch(created.removesuffix("\n"))
     for verb in ("show", "context", "history"):

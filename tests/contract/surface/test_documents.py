@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def one_document(raw: bytes) -> dict:
 def test_every_command_answers_with_one_document_and_nothing_beside_it(project, every_call):
     assert every_call.keys() == {one.words for one in table.COMMANDS}
     for words in every_call.values():
-        done = project(*words, "--json")
+        done = project("--json", *words)
         assert (done.status, done.err) == (0, b""), words
         assert one_document(done.out).keys() == {"data"}
 
@@ -80,6 +81,20 @@ def test_a_warning_is_in_the_document_too(project, task):
     one_document(done.out)
 
 
+def test_a_command_that_failed_and_a_ledger_with_findings_are_documents_with_a_status(
+    project, task
+):
+    failed = project("--json", "task", "prove", task, "--", "sh", "-c", "exit 3")
+    assert (failed.status, failed.data["command"]["status"]) == (5, 3)
+    check(failed.data, "[task prove](#)", "task prove", described())
+    with sqlite3.connect(project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3") as raw:
+        raw.execute("UPDATE tasks SET owner = 'nobody'")
+    raw.close()
+    found = project("verify", "--json")
+    assert (found.status, found.data["sound"], found.err) == (7, False, b"")
+    check(found.data, "[verify](#)", "verify", described())
+
+
 def test_an_error_carries_what_a_program_needs_beside_the_message(project, task):
     conflict = project("task", "update", task, "--expect", "7", "--note", "n", "--json").error
     assert conflict["details"]["expected"] == 7
@@ -99,8 +114,10 @@ def described() -> dict[str, dict[str, str]]:
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             heading = line.lstrip("# ").strip("`")
-        elif same := re.match(r"The data is a (\[.+\]\(#.+\)),", line):
-            found[heading] = {"": same[1]}
+        elif same := re.match(r"The (?:data is a|same as) (\[.+\]\(#.+\))[,.]", line):
+            found[heading] = {"": same[1].replace("`", "")}
+        elif other := re.match(r"With `(--[a-z-]+)` the data is a (\[.+\]\(#.+\))\.", line):
+            found[f"{heading} {other[1]}"] = {"": other[2]}
         elif line.startswith("| `"):
             name, kind, _ = (cell.strip() for cell in line.strip("|").split(" | ", 2))
             found.setdefault(heading, {})[name.strip("` ")] = kind
@@ -142,9 +159,13 @@ def test_every_document_is_as_the_page_describes_it(project, task, every_call):
     project("task", "update", task, "--next", "x" * 900, "--owner", "ada", "--blocker", "b")
     project("task", "create", "a part", "--parent", task)
     project("fuse", "save", input=b"not a payload")
+    (project.folder / "report.txt").write_text("all is well")
+    project("task", "update", task, "--evidence-file", "report.txt")
     for words, call in every_call.items():
-        check(project(*call, "--json").data, f"[{' '.join(words)}](#)", " ".join(words), shapes)
+        check(project("--json", *call).data, f"[{' '.join(words)}](#)", " ".join(words), shapes)
     check(project("fuse", "restore", "--plain", "--json").data, "[fuse restore](#)", "", shapes)
+    explained = project("task", "ready", "--explain", task, "--json").data
+    check(explained, "[task ready --explain](#)", "explained", shapes)
     for words in (("task", "show", "t-none"), ("task", "update", task, "--status", "done")):
         check(project(*words, "--json").error, "[error](#)", "error", shapes)
 
@@ -153,4 +174,6 @@ def test_the_page_describes_nothing_that_is_not_there():
     shapes = described()
     commands = {" ".join(one.words) for one in table.COMMANDS}
     used = set(re.findall(r"\[([^][]+)\]\(#", str([list(one.values()) for one in shapes.values()])))
-    assert shapes.keys() == commands | used | {"error"}
+    variants = {name for name in shapes if " --" in name}
+    assert {name.partition(" --")[0] for name in variants} <= commands
+    assert shapes.keys() == commands | variants | used | {"error"}

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextspindle.core import evidence
-from contextspindle.core.evidence import FRESH, MISMATCH, PREFIX, STALE, Record
+from contextspindle.core.evidence import (
+    FRESH,
+    MISMATCH,
+    PREFIX,
+    STALE,
+    CommandMark,
+    FileMark,
+    Record,
+)
 from contextspindle.core.task import Entry
 from contextspindle.errors import InvalidInput
 from tests.strategies import PLAIN, field_texts, json_values, raw_texts
@@ -200,3 +208,116 @@ def test_evidence_of_another_task_does_no_harm_where_nothing_is_missing():
 
 def test_a_task_without_criteria_has_no_gaps_of_evidence():
     assert evidence.gaps(task_with(criteria=())) == []
+
+
+# -- files and commands
+
+FILE = FileMark("build/report.txt", 12, "a" * 64)
+RAN = CommandMark(
+    argv=("npm", "test"),
+    folder="web",
+    status=0,
+    milliseconds=1_200,
+    output="b" * 64,
+    tail="214 passed",
+    commit="c" * 40,
+    covers=("web/src",),
+    tree="d" * 64,
+)
+
+
+def seen(criterion=0, *, file=None, command=None, task_id="t-one", criteria=TWO):
+    bound_to = evidence.criteria_hash(criteria)
+    return Record(task_id, bound_to, "what was seen", criterion, file, command)
+
+
+@pytest.mark.parametrize("record", [seen(file=FILE), seen(2, command=RAN)])
+def test_a_record_of_a_file_or_a_command_is_read_as_it_was_written(record):
+    assert evidence.read(evidence.write(record)) == record
+
+
+def test_the_stored_form_of_a_file_and_of_a_command_is_pinned():
+    kept = json.loads(evidence.write(seen(file=FILE)).removeprefix(PREFIX))
+    assert kept["file"] == {"path": "build/report.txt", "size": 12, "sha256": "a" * 64}
+    kept = json.loads(evidence.write(seen(command=RAN)).removeprefix(PREFIX))
+    assert kept["command"] == {**RAN._asdict(), "argv": ["npm", "test"], "covers": ["web/src"]}
+
+
+@pytest.mark.parametrize("kind", ["file", "command"])
+def test_a_pasted_record_of_a_file_or_a_command_counts_as_text(kind):
+    pasted = evidence.write(seen(file=FILE) if kind == "file" else seen(command=RAN))
+    kept = evidence.read(bound(pasted))
+    assert (kept.file, kept.command, kept.payload) == (None, None, "what was seen")
+
+
+def test_a_pasted_record_of_a_failed_command_is_no_failure_and_no_success_of_ours():
+    failed = evidence.write(seen(command=RAN._replace(status=1)))
+    assert standing(evidence.read(bound(failed))) == FRESH  # as the text that it now is
+
+
+def malformed():
+    good = json.loads(evidence.write(seen(file=FILE, command=RAN)).removeprefix(PREFIX))
+    for part in ("file", "command"):
+        yield {**good, part: None}
+        yield {**good, part: []}
+        yield {**good, part: {}}
+        for name, value in good[part].items():
+            yield {**good, part: {key: one for key, one in good[part].items() if key != name}}
+            yield {**good, part: {**good[part], name: None}}
+            yield {**good, part: {**good[part], name: 1.5 if isinstance(value, int) else 3}}
+    yield {**good, "command": {**good["command"], "argv": ["npm", 3]}}
+    yield {**good, "command": {**good["command"], "status": True}}
+
+
+@pytest.mark.parametrize("found", list(malformed()), ids=lambda found: json.dumps(found)[80:160])
+def test_a_malformed_record_of_a_file_or_a_command_is_refused(found):
+    with pytest.raises(InvalidInput, match="malformed"):
+        evidence.read(PREFIX + json.dumps(found))
+    with pytest.raises(InvalidInput, match="malformed"):
+        bound(PREFIX + json.dumps(found))
+
+
+def test_the_number_of_the_only_criterion_stands_for_all_of_them():
+    assert evidence.numbered(1, ("one",)) == evidence.numbered(0, ("one",)) == 0
+    assert [evidence.numbered(n, TWO) for n in (0, 1, 2)] == [0, 1, 2]
+    for number, criteria in ((3, TWO), (1, ()), (-1, TWO)):
+        with pytest.raises(InvalidInput, match="no criterion"):
+            evidence.numbered(number, criteria)
+
+
+def test_the_world_is_asked_of_files_and_commands_only_and_its_word_is_the_reason():
+    asked = []
+
+    def moved(record):
+        asked.append(record)
+        return "report.txt is gone"
+
+    assert evidence.standing(seen(), "t-one", TWO, moved) == FRESH
+    for record in (seen(file=FILE), seen(command=RAN)):
+        assert evidence.standing(record, "t-one", TWO, moved) == "stale: report.txt is gone"
+    assert asked == [seen(file=FILE), seen(command=RAN)]
+
+
+def test_the_world_is_not_asked_where_the_record_counts_for_nothing_anyway():
+    def never(record):
+        raise AssertionError(record)
+
+    assert evidence.standing(seen(file=FILE), "t-two", TWO, never) == MISMATCH
+    assert evidence.standing(seen(file=FILE), "t-one", ("other",), never) == "stale"
+    failed = seen(command=RAN._replace(status=3))
+    assert evidence.standing(failed, "t-one", TWO, never) == "failed with status 3"
+
+
+def test_a_failed_command_is_named_beside_what_is_missing_and_never_fills_the_gap():
+    failed = seen(command=RAN._replace(status=3))
+    missing, reason = evidence.gaps(task_with(evidence.write(failed)))
+    assert missing.startswith(STALE)
+    assert reason == "Evidence 1 is failed with status 3: renew it"
+
+
+def test_what_went_stale_by_itself_is_named_with_its_reason():
+    task = task_with(evidence.write(seen(1, file=FILE)), bound("x", 2))
+    assert evidence.gaps(task) == []
+    missing, reason = evidence.gaps(task, lambda _: "report.txt has changed")
+    assert "(criterion 1)" in missing
+    assert reason == "Evidence 1 is stale: report.txt has changed: renew it"

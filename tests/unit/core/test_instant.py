@@ -61,3 +61,38 @@ def test_later_instants_sort_behind_earlier_ones_as_text(one, other):
 )
 def test_an_age_is_told_roughly(ago, said):
     assert instant.age(1_000_000, 1_000_000 + ago) == said
+
+
+@given(st.integers(FIRST, LAST))
+def test_what_is_shown_is_read_again(ms):
+    assert instant.from_iso(instant.iso(ms)) == ms
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2025-06-21", "2025-06-21T00:00:00.000Z"),
+        (" 2025-06-21 14:03 ", "2025-06-21T14:03:00.000Z"),
+        ("2025-06-21T14:03:05", "2025-06-21T14:03:05.000Z"),
+        ("2025-06-21t14:03:05z", "2025-06-21T14:03:05.000Z"),
+        ("2025-06-21T14:03:05.1234567Z", "2025-06-21T14:03:05.123Z"),
+        ("2025-06-21T14:03:05.5+02:00", "2025-06-21T12:03:05.500Z"),
+        ("2025-06-21 14:03:05 -0730", "2025-06-21T21:33:05.000Z"),
+        ("2024-02-29T23:59:60Z", "2024-03-01T00:00:00.000Z"),
+    ],
+)
+def test_the_common_spellings_are_read(given, meant):
+    assert instant.iso(instant.from_iso(given)) == meant
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "soon", "2025", "2025-6-1", "2025-02-29", "2025-13-01", "2025-01-01T"),
+        *("2025-01-01T7:00", "2025-01-01T24:00", "2025-01-01T10:60", "2025-01-01T10:00:00.x"),
+        *("2025-01-01T10:00+1x", "2025-01-01T10", "٢٠٢٥-01-01"),
+    ],
+)
+def test_what_is_no_instant_is_refused(given):
+    with pytest.raises(ValueError, match=r"."):
+        instant.from_iso(given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,3 +179,69 @@ def test_whatever_is_linked_step_by_step_holds_no_ring(wanted):
 def test_a_ring_that_is_in_the_store_already_does_not_hang_the_check():
     world = World("abcx", parents={"a": "b", "b": "a"}, needs={"a": "b", "b": "a"})
     world.link("x", parent="a", dependencies=("b",))
+
+
+# -- rings among many, as a merge can make them
+
+
+def test_a_ring_anywhere_on_the_way_is_found_and_shown():
+    world = World("abcde", needs={"a": "b", "b": "c", "c": "d", "d": "b", "e": ""})
+    with pytest.raises(RingRefused) as caught:
+        links.check_rings(["e", "a"], world.look)
+    assert caught.value.details["ring"] == ["b", "c", "d", "b"]
+    world = World("abc", parents={"a": "b", "b": "c", "c": "a"})
+    with pytest.raises(RingRefused, match="parent") as caught:
+        links.check_rings(["b"], world.look)
+    assert caught.value.details["ring"] == ["b", "c", "a", "b"]
+
+
+def test_many_ways_to_one_task_are_no_ring():
+    world = World("abcd", {"a": "d", "b": "d"}, {"a": "bc", "b": "d", "c": "d"})
+    links.check_rings("abcd", world.look)
+
+
+def test_a_line_of_thousands_is_walked_once():
+    names = [f"t{number}" for number in range(5_000)]
+    looked = []
+    world = World(names, needs={a: (b,) for a, b in pairwise(names)})
+
+    def look(name):
+        looked.append(name)
+        return world.look(name)
+
+    links.check_rings(reversed(names), look)
+    links.check_rings(names, look)
+    assert len(looked) <= 4 * len(names)
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_a_ring_is_found_if_and_only_if_there_is_one(pairs):
+    needs = {}
+    for a, b in pairs:
+        needs.setdefault(str(a), set()).add(str(b))
+    names = [str(number) for number in range(7)]
+
+    def leads_back(start, here, seen=()):
+        onward = needs.get(here, ())
+        return start in onward or any(
+            leads_back(start, there, (*seen, there)) for there in onward if there not in seen
+        )
+
+    world = World(names, needs={name: sorted(found) for name, found in needs.items()})
+    if any(leads_back(name, name) for name in names):
+        with pytest.raises(RingRefused):
+            links.check_rings(names, world.look)
+    else:
+        links.check_rings(names, world.look)
+
+
+def test_a_task_that_is_only_now_made_is_not_searched_for_rings():
+    looked = []
+    world = World("ab", needs={"a": "b"})
+    new = PLAIN._replace(id="new", version=0)
+    links.check(
+        new,
+        new._replace(version=1, dependencies=("a",)),
+        lambda one: looked.append(one) or world.look(one),
+    )
+    assert looked == ["a"]

@@ -1,0 +1,161 @@
+"""The verbs that concern a ledger as a whole: take it out, take it in, look whether it is sound."""
+
+from __future__ import annotations
+
+from ..core import archive, links
+from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, Merge
+from ..errors import InvalidInput, MergeConflict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..core.archive import Stored
+    from ..core.task import Task
+    from ..ports import ReadTxn, Store, WriteTxn
+
+    Progress = Callable[[int], object]
+
+
+class Archive:
+    """A ledger as a whole, on any store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def lines(self, progress: Progress = id) -> Iterator[bytes]:
+        """The ledger as an archive, a line a task, all of one moment."""
+        yield archive.header()
+        with self._store.read() as txn:
+            for number, stored in enumerate(txn.everything(), 1):
+                yield archive.line_of(stored)
+                progress(number)
+
+    def tasks(self, progress: Progress = id) -> list[Task]:
+        """Every task as it is now, all of one moment."""
+        found = []
+        with self._store.read() as txn:
+            for number, stored in enumerate(txn.everything(), 1):
+                found.append(stored.task)
+                progress(number)
+        return found
+
+    def take_lines(
+        self, lines: Iterable[bytes], *, dry: bool = False, progress: Progress = id
+    ) -> Merge:
+        """Take an archive in, all of it or nothing.
+
+        InvalidInput names the line that cannot be used.  MergeConflict lists every task whose
+        history here and there differs.  What is older there is passed over.
+        """
+        return self._merge(_parsed(lines), dry=dry, progress=progress)
+
+    def take_store(self, other: Store, *, dry: bool = False, progress: Progress = id) -> Merge:
+        """Take another ledger in, by the same rules."""
+        with other.read() as txn:
+            return self._merge(txn.everything(), dry=dry, progress=progress)
+
+    def _merge(self, incoming: Iterable[Stored], *, dry: bool, progress: Progress) -> Merge:
+        with self._store.write() as txn:
+            merge = _taken(txn, incoming, progress)
+            if dry:
+                raise _DryRun(merge)
+        return merge
+
+    def rehearse(self, lines: Iterable[bytes]) -> Merge:
+        """What :meth:`take_lines` would come to; nothing is written."""
+        try:
+            return self.take_lines(lines, dry=True)
+        except _DryRun as over:
+            return over.merge
+
+
+class _DryRun(Exception):
+    def __init__(self, merge: Merge) -> None:
+        self.merge = merge
+
+
+def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            if number == 1:
+                archive.check_header(line)
+            else:
+                yield archive.read_line(line)
+        except ValueError as error:
+            raise InvalidInput(
+                f"Line {number} cannot be used: {error}; nothing was imported",
+                hint="Take the export again, or mend that line."
+                if number > 1
+                else "For the tasks of another program, name it: --from auto.",
+                line=number,
+            ) from error
+    if not number:
+        raise InvalidInput("The archive is empty")
+
+
+def _taken(txn: WriteTxn, incoming: Iterable[Stored], progress: Progress) -> Merge:
+    counts = dict.fromkeys((NEW, AHEAD, BEHIND, archive.SAME), 0)
+    conflicts: list[str] = []
+    reasons: list[str] = []
+    changed: list[Stored] = []
+    for number, stored in enumerate(incoming, 1):
+        here = txn.chain(stored.task.id)
+        there = archive.digests(stored.task.id, stored.bodies)
+        found = archive.compared(here, there)
+        other = _namesake(txn, stored) if found in (NEW, AHEAD) else ""
+        if found == CONFLICT or other:
+            conflicts.append(stored.task.id)
+            reasons.append(other or f"{stored.task.id} has another history there")
+        else:
+            counts[found] += 1
+            if found in (NEW, AHEAD) and not conflicts:
+                txn.adopt(stored, len(here))
+                changed.append(stored)
+        progress(number)
+    if conflicts:
+        raise MergeConflict(
+            f"Tasks that cannot be brought together: {len(conflicts)}; nothing was written"
+            + "".join(f"\n  - {reason}" for reason in reasons[:50])
+            + ("\n  - ..." if len(reasons) > 50 else ""),
+            tasks=conflicts,
+        )
+    for stored in changed:
+        _check_links(txn, stored)
+        txn.join(stored.task)
+    # A link made here and one made there can close a ring that neither side saw.
+    links.check_rings([stored.task.id for stored in changed], txn.brief)
+    return Merge(
+        created=counts[NEW],
+        updated=counts[AHEAD],
+        same=counts[archive.SAME],
+        older=counts[BEHIND],
+        tasks=tuple(stored.task.id for stored in changed),
+    )
+
+
+def _namesake(txn: ReadTxn, stored: Stored) -> str:
+    """Which other task here has a name that can be one task's only; empty if none has."""
+    task = stored.task
+    key = archive.steps(stored)[0].key
+    known = txn.creation(key) if key else None
+    if known and known[1] != task.id:
+        return f"{task.id} was created under the key {key!r}, which made {known[1]} here"
+    twin = txn.sourced(task.source) if task.source else None
+    if twin and twin != task.id:
+        return f"{task.id} was imported as {task.source!r}, which is {twin} here"
+    return ""
+
+
+def _check_links(txn: ReadTxn, stored: Stored) -> None:
+    named = (*stored.task.dependencies, *([stored.task.parent] if stored.task.parent else []))
+    for other in named:
+        if txn.brief(other) is None:
+            raise InvalidInput(
+                f"Task {stored.task.id} names {other}, which is neither there nor here;"
+                " nothing was written",
+                hint="Take in an archive that holds both.",
+            )

@@ -1,0 +1,105 @@
+"""Commands on taking work: what is ready, who has it, and proof by running a command."""
+
+from __future__ import annotations
+
+from ..core import instant, text
+from ..errors import InvalidInput
+from . import reply
+from .reply import Reply
+from .task import command_data, page_reply, task_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..core.claims import Claimed
+    from . import Call
+
+FAILED_STATUS = 5
+
+
+def claim(call: Call) -> Reply:
+    """Take a task for yourself."""
+    values = call.values
+    if bool(values["id"]) == values["next"]:
+        raise InvalidInput("Name one task, or --next for the best that is ready")
+    ledger = call.workspace().ledger()
+    seconds = values["lease"]
+    if values["next"]:
+        return _claimed(ledger.claim_next(seconds=seconds))
+    return _claimed(ledger.claim(values["id"], seconds=seconds))
+
+
+def renew(call: Call) -> Reply:
+    """Put the end of your lease off."""
+    space = call.workspace()
+    token = call.values["token"] or space.settings.claim
+    if not token:
+        raise InvalidInput(
+            "There is no token", hint="Give the one that 'contextspindle task claim' printed."
+        )
+    return _claimed(space.ledger().renew(token))
+
+
+def release(call: Call) -> Reply:
+    """Give a claimed task back."""
+    space = call.workspace()
+    token = call.values["claim"] or space.settings.claim
+    outcome = space.ledger().release(call.values["id"], token=token)
+    said = "released" if outcome.changed else "unchanged: nobody had claimed it"
+    data = {"task": task_data(outcome.task), "changed": outcome.changed, "warnings": []}
+    return Reply(data, f"{outcome.task.id} {said}\n", outcome.task.id)
+
+
+def ready(call: Call) -> Reply:
+    """List what can be taken now, or say why a task cannot."""
+    ledger = call.workspace().ledger()
+    if call.values["explain"] is not None:
+        found = ledger.explain(call.values["explain"])
+        data = {
+            "id": found.task.id,
+            "ready": not found.obstacles,
+            "obstacles": [*found.obstacles],
+        }
+        head = f"{found.task.id} is {'not ready' if found.obstacles else 'ready'}\n"
+        lines = [f"  - {text.one_line(one)}\n" for one in found.obstacles]
+        return Reply(data, head + "".join(lines), found.task.id)
+    limit = call.values["limit"] if call.values["limit"] is not None else 20
+    page = ledger.ready(limit, call.values["offset"] or 0)
+    return page_reply(page, "Nothing is ready.", "task ready {limit} {next}", limit)
+
+
+def prove(call: Call) -> Reply:
+    """Run a command and record how it ended as evidence."""
+    values = call.values
+    space = call.workspace()
+    # The command's own output goes where it does not mix with ours.
+    proof = space.ledger().prove(
+        values["id"],
+        tuple(values["command"]),
+        criterion=values["for"] or 0,
+        covers=tuple(values["covers"]),
+        expected=values["expect"],
+        claim=values["claim"] or space.settings.claim,
+        show=lambda piece: reply.put_bytes(reply.ERR, piece),
+    )
+    task, ran = proof.outcome.task, proof.command
+    bound = f"bound to {ran.tree[:12]}" if len(ran.tree) == 64 else ran.tree or "bound to nothing"
+    line = (
+        f"{task.id} version {task.version}: the command ended with status {ran.status} after"
+        f" {ran.milliseconds / 1_000:.1f} s; {bound}"
+        + (f" at commit {ran.commit[:12]}" if ran.commit else "")
+    )
+    data = {"task": task_data(task), "command": command_data(ran)}
+    return Reply(data, line + "\n", task.id, status=FAILED_STATUS if ran.status else 0)
+
+
+def _claimed(found: Claimed) -> Reply:
+    task, until = found.task, instant.iso(found.until)
+    data = {"task": task_data(task), "token": found.token, "until": until}
+    lines = [f"{task.id} is yours until {until}", f"goal: {text.one_line(task.goal)}"]
+    if task.next:
+        lines.append(f"next: {text.one_line(task.next)}")
+    lines += [
+        f"token: {found.token}",
+        "Carry it in your writes: --claim TOKEN, or CONTEXTSPINDLE_CLAIM",
+    ]
+    return Reply(data, "".join(f"{line}\n" for line in lines), found.token)

@@ -1,0 +1,66 @@
+"""Commands that bring our hooks into the settings of a harness, and take them out again."""
+
+from __future__ import annotations
+
+from ..errors import InvalidInput, SetupIncomplete
+from .reply import Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import Call
+
+DEFAULT = "claude-code"
+
+
+def setup(call: Call) -> Reply:
+    """Bring our hooks into a harness's settings: a preview, unless told to write."""
+    from .. import workspace
+
+    values = call.values
+    scope = _one_of(call, {"project": "project", "shared": "shared"}, "user")
+    action = _one_of(call, {"write": "write", "remove": "remove", "check": "check"}, "preview")
+    name = values.get("harness") or DEFAULT
+    done = workspace.set_up(name, scope, action, project=values["workspace"])
+    if done.problems:
+        raise SetupIncomplete(
+            f"{name}: {'; '.join(done.problems)} ({done.path})", problems=[*done.problems]
+        )
+    data = {
+        "harness": name,
+        "scope": scope,
+        "file": done.path,
+        "action": action,
+        "changed": done.changed(),
+        "diff": _diff(done.path, done.before or "", done.after or ""),
+    }
+    return Reply(data, _text(name, action, data))
+
+
+def _one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
+    given = [meaning for word, meaning in words.items() if call.values[word]]
+    if len(given) > 1:
+        raise InvalidInput(f"Choose one of --{', --'.join(words)}")
+    return given[0] if given else otherwise
+
+
+def _text(name: str, action: str, data: dict[str, object]) -> str:
+    place = f"{name}: {data['file']}"
+    if action == "check":
+        return f"{place} has our hooks, and their command can be run\n"
+    if not data["changed"]:
+        state = "none of our hooks" if action == "remove" else "our hooks already"
+        return f"{place} has {state}; nothing to do\n"
+    if action == "preview":
+        return f"{place} would change so; --write does it:\n{data['diff']}"
+    done = "taken out of" if action == "remove" else "written to"
+    advice = "Sessions that are open keep their old settings until they are started again.\n"
+    return f"{name}: hooks {done} {data['file']}\n{advice}"
+
+
+def _diff(path: str, before: str, after: str) -> str:
+    import difflib
+
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), path, path
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)

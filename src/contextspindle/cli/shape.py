@@ -1,0 +1,67 @@
+"""The shape of a command: what it is called, what it takes, and where its function is."""
+
+from __future__ import annotations
+
+from ..core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KINDS = ("text", "path", "number", "switch", "list", "paths", "rest")
+"""What a value can be; ``list`` and ``paths`` may be repeated, ``rest`` stands behind ``--``."""
+
+
+class Positional(Value):
+    """A word by its place."""
+
+    name: str
+    help: str
+    kind: str = "text"
+    """``text``, ``path``, ``number``, or ``rest`` for all the words behind ``--``."""
+    required: bool = True
+
+
+class Option(Value):
+    """A word by its name."""
+
+    flag: str
+    help: str
+    kind: str = "text"
+    """``text``, ``path``, ``number``, ``switch``; ``list`` or ``paths`` if it may be repeated."""
+    metavar: str = "TEXT"
+
+    @property
+    def name(self) -> str:
+        """The key of its value."""
+        return self.flag[2:].replace("-", "_")
+
+
+class Command(Value):
+    """One command: where its function is, what it takes, and how it is shown."""
+
+    words: tuple[str, ...]
+    module: str
+    function: str
+    summary: str
+    positionals: tuple[Positional, ...] = ()
+    options: tuple[Option, ...] = ()
+    examples: tuple[str, ...] = ()
+    details: str = ""
+
+
+GLOBAL_OPTIONS = (
+    Option("--workspace", "the project whose workspace to use", "path", "DIR"),
+    Option("--json", "print one JSON document", "switch"),
+    Option("--quiet", "print the id alone", "switch"),
+    Option("--help", "show this help", "switch"),
+)
+"""Taken before or after the words of a command."""
+
+
+def values_of(command: Command) -> dict[str, Any]:
+    """Every value of a command with what it is when it is not given."""
+    found: dict[str, Any] = {one.name: None for one in command.positionals}
+    for option in (*command.options, *GLOBAL_OPTIONS):
+        found[option.name] = {"switch": False, "list": [], "paths": []}.get(option.kind)
+    return found

@@ -1,0 +1,114 @@
+"""Commands on what the fuse has saved."""
+
+from __future__ import annotations
+
+from ..core import text
+from .reply import Reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .. import workspace as spaces
+    from ..core.draft import Item
+    from ..ports import Transcript
+    from . import Call
+
+LISTED = 20
+KEPT_DAYS = 30
+
+
+def listing(call: Call) -> Reply:
+    """List the snapshots, the newest first."""
+    from ..core import instant
+
+    limit = call.values["limit"] if call.values["limit"] is not None else LISTED
+    rows: list[dict[str, Any]] = []
+    total = 0
+    for snapshot in _space(call).fuse().snapshots(call.values["session"]):
+        total += 1
+        if len(rows) < limit:
+            draft = snapshot.get("draft")
+            rows.append(
+                {
+                    "session": snapshot["session"],
+                    "saved": instant.iso(snapshot["at"]),
+                    "trigger": snapshot.get("trigger", ""),
+                    "items": len(draft["items"]) if draft else 0,
+                    "problem": snapshot.get("problem", ""),
+                }
+            )
+    lines = [
+        f"{one['saved']} {text.one_line(one['session'])} {one['items']} items"
+        + (f", {text.one_line(one['trigger'])}" if one["trigger"] else "")
+        + (f", {text.one_line(one['problem'])}" if one["problem"] else "")
+        for one in rows
+    ] or ["Nothing was saved here yet."]
+    if total > len(rows):
+        lines.append(f"{len(rows)} of {total}; more: contextspindle fuse list {total}")
+    return Reply({"snapshots": rows, "total": total}, "".join(f"{line}\n" for line in lines))
+
+
+def show(call: Call) -> Reply:
+    """Show a snapshot whole: every passage with its line."""
+    from ..core import instant
+    from ..core.draft import Draft
+
+    snapshot = _space(call).fuse().snapshot(call.values["session"])
+    draft = Draft.from_document(snapshot.get("draft"))
+    data = {
+        "session": snapshot["session"],
+        "saved": instant.iso(snapshot["at"]),
+        "harness": snapshot.get("harness", ""),
+        "transcript": snapshot.get("transcript", ""),
+        "problem": snapshot.get("problem", ""),
+        "items": [item._asdict() for item in draft.items],
+    }
+    head = f"session {text.one_line(data['session'])}, saved {data['saved']}\n"
+    return Reply(data, head + "".join(_line(item) for item in draft.items), data["session"])
+
+
+def source(call: Call) -> Reply:
+    """Print what stands behind a pointer."""
+    space = _space(call)
+    line = call.values["line"]
+    found = space.fuse().source(line, call.values["session"], _opened)
+    shown = "\n".join(text.block(part) for part in found)
+    return Reply({"line": line, "texts": found}, shown + "\n")
+
+
+def prune(call: Call) -> Reply:
+    """Let old snapshots go."""
+    days = call.values["keep_days"] if call.values["keep_days"] is not None else KEPT_DAYS
+    gone, stay = _space(call).fuse().prune(days)
+    line = f"{gone} snapshots went, {stay} stay: the newest of each session is never let go\n"
+    return Reply({"gone": gone, "stay": stay}, line)
+
+
+def _space(call: Call) -> spaces.Workspace:
+    from .. import workspace
+
+    return workspace.for_fuse(call.values["workspace"] or "")
+
+
+def _opened(snapshot: dict[str, Any]) -> Transcript:
+    """The transcript of a snapshot, read as it was read at the save."""
+    from .. import workspace
+    from ..errors import TranscriptUnreadable
+
+    path = snapshot.get("transcript", "")
+    adapter = workspace.harness(snapshot.get("harness", ""), transcript=path)
+    session, _, agent = snapshot["session"].partition("/")
+    transcript = adapter.read(path, session, agent)
+    if snapshot.get("trigger") == "by hand":
+        transcript = adapter.read(path)
+    if not path:
+        raise TranscriptUnreadable("The snapshot was saved without a transcript")
+    return transcript
+
+
+def _line(item: Item) -> str:
+    pointer = f"[L{item.line}]" if item.line else "[-]"
+    about = f" ({text.folded(item.about)})" if item.about else ""
+    mark = f" {item.mark}" if item.mark else ""
+    return f"{item.section}{mark} {pointer}{about} {text.folded(item.text)}\n"

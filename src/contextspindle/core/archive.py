@@ -1,0 +1,156 @@
+"""An archive of a ledger: every task with its whole history, as lines of canonical JSON.
+
+A line carries the bodies of a task's changes as they are stored; the state is what they lead to.
+So an archive that is taken in and written out again is the same to the byte, and whatever was
+altered on the way shows: in the form of a line, in a chain that does not fit, or in a state that a
+change does not lead to.
+"""
+
+from __future__ import annotations
+
+from ..errors import InvalidInput
+from . import canon
+from .change import Change, apply, begin, from_document
+from .claims import Lease
+from .digest import NONE, chained, sha256
+from .evidence import read
+from .task import ENTRIES, LISTS, STATUSES, TEXTS, is_id, state_bytes
+from .value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .task import Task
+
+FORMAT = "contextspindle ledger"
+VERSION = 1
+
+# How a task in an archive stands to the same task here.
+NEW, SAME, AHEAD, BEHIND, CONFLICT = "new", "same", "ahead", "behind", "conflict"
+
+
+class Stored(Value):
+    """A task whole: its state, the canonical bytes of its changes, and who holds it."""
+
+    task: Task
+    bodies: tuple[bytes, ...]
+    lease: Lease | None
+
+
+class Merge(Value):
+    """What taking an archive in came to; each task is counted once, ``tasks`` names them."""
+
+    created: int
+    updated: int
+    same: int
+    older: int
+    tasks: tuple[str, ...]
+
+
+def header() -> bytes:
+    """The first line of an archive."""
+    return canon.encode({"format": FORMAT, "version": VERSION}) + b"\n"
+
+
+def check_header(line: bytes) -> None:
+    """ValueError unless ``line`` begins an archive that this program can read."""
+    found = canon.decode(line)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError("it is not an export of a ledger")
+    if found.get("version") != VERSION:
+        raise ValueError(f"it has version {found.get('version')}, not {VERSION}")
+
+
+def line_of(stored: Stored) -> bytes:
+    """The line of one task."""
+    found: dict[str, Any] = {"changes": [canon.decode(body) for body in stored.bodies]}
+    if stored.lease:
+        found["lease"] = list(stored.lease)
+    found["head"] = digests(stored.task.id, stored.bodies)[-1]
+    return canon.encode(found) + b"\n"
+
+
+def read_line(line: bytes) -> Stored:
+    """The task of a line, every step of it checked.  ValueError says what is wrong with it."""
+    try:
+        found = canon.decode(line)
+        bodies = tuple(canon.encode(one) for one in found["changes"])
+        lease = _lease(found["lease"]) if "lease" in found else None
+        task = replayed(bodies)
+        head = found["head"]
+        _check_form(task)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"a field is missing or of the wrong kind ({error})") from error
+    if digests(task.id, bodies)[-1] != head:
+        raise ValueError(f"the history of {task.id} does not lead to its digest")
+    if (lease.holder if lease else "") != task.claim:
+        raise ValueError(f"the lease of {task.id} is not that of its holder")
+    return Stored(task, bodies, lease)
+
+
+def _lease(found: list[Any]) -> Lease:
+    lease = Lease(*found)
+    if [type(value) for value in lease] != [str, str, int, int]:
+        raise TypeError("lease")
+    return lease
+
+
+def _check_form(task: Task) -> None:
+    """ValueError unless each field has the form that every reader of a task counts on."""
+    values = task._asdict()
+    lists = [one for field in LISTS for one in values[field]]
+    entries = [one for field in ENTRIES for one in values[field]]
+    texts = [values[field] for field in TEXTS] + lists + [one.text for one in entries]
+    numbers = (task.version, task.priority, task.created, task.updated)
+    linked = [one for one in (task.id, task.parent, *task.dependencies) if one]
+    if not (
+        {type(one) for one in texts} == {str}
+        and {type(one) for one in numbers} == {int}
+        and all(map(is_id, linked))
+        and task.status in STATUSES
+        and 0 <= task.priority <= 4
+    ):
+        raise ValueError(f"the task {task.id} has a field out of form")
+    for one in task.evidence:
+        try:
+            read(one.text)
+        except InvalidInput as error:
+            raise ValueError(f"the task {task.id}: {error.message}") from error
+
+
+def digests(task_id: str, bodies: tuple[bytes, ...]) -> list[str]:
+    """The digests of a chain, in order."""
+    digest = NONE
+    return [digest := chained(task_id, digest, body) for body in bodies]
+
+
+def steps(stored: Stored) -> list[Change]:
+    """The changes of a stored task."""
+    return [from_document(canon.decode(body)) for body in stored.bodies]
+
+
+def replayed(bodies: tuple[bytes, ...]) -> Task:
+    """The task that the changes lead to.  ValueError where one does not fit the one before."""
+    task: Task | None = None
+    for number, body in enumerate(bodies, 1):
+        step = from_document(canon.decode(body))
+        if step.version != number or (task and step.task != task.id):
+            raise ValueError(f"version {number} of {step.task} is missing or of another task")
+        task = apply(task, step) if task else begin(step)
+        if sha256(state_bytes(task)) != step.state:
+            raise ValueError(f"version {number} of {step.task} does not lead to its state")
+    if task is None:
+        raise ValueError("a task without changes")
+    return task
+
+
+def compared(here: list[str], there: list[str]) -> str:
+    """How the chain ``there`` stands to the one ``here``."""
+    if not here:
+        return NEW
+    if here == there:
+        return SAME
+    if there[: len(here)] == here:
+        return AHEAD
+    return BEHIND if here[: len(there)] == there else CONFLICT

@@ -1,0 +1,156 @@
+"""Claims: a lease on a task, so that two agents do not do the same work.
+
+Whoever claims a task gets a token and carries it in its writes.  The lease has an end, because an
+agent may die; after it another may take the task over, and from then on the late holder's token is
+worth nothing, so that what it still writes is refused instead of being mixed in.  While a lease
+runs, others may add decisions, notes and evidence, and nothing else.
+"""
+
+from __future__ import annotations
+
+from ..errors import ClaimHeld, ClaimLost, InvalidInput, Refused
+from . import instant
+from .digest import sha256
+from .task import ID_ALPHABET, LIVE
+from .value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .change import Request
+    from .task import Brief, Task
+
+LEASE_MS = 30 * 60_000
+"""How long a lease runs where nothing else is asked for."""
+MIN_LEASE_MS = 1_000
+MAX_LEASE_MS = 7 * 86_400_000
+
+
+class Lease(Value):
+    """Who holds a task until when; ``mark`` is the digest of the token, which is kept nowhere."""
+
+    holder: str
+    mark: str
+    until: int
+    length: int
+    """Milliseconds by which each write of the holder puts ``until`` off."""
+
+    def live(self, now: int) -> bool:
+        """Whether the lease has not run out."""
+        return now < self.until
+
+    def check(self) -> str:
+        """What shows that the lease was not altered: it is not in the chain."""
+        return sha256(f"{self.holder}\n{self.mark}\n{self.until}\n{self.length}".encode())[:16]
+
+    def extended(self, now: int) -> Lease:
+        """The lease with its whole length ahead again."""
+        return self._replace(until=max(self.until, now + self.length))
+
+
+class Claimed(Value):
+    """A task that is now the caller's, the token to carry, and the end of the lease."""
+
+    task: Task
+    token: str
+    until: int
+
+
+def token_for(task_id: str, random: bytes) -> str:
+    """A fresh token for a task, from ten random bytes: it names its task, and cannot be guessed."""
+    number = int.from_bytes(random[:10], "big")
+    secret = "".join(ID_ALPHABET[number >> shift & 31] for shift in range(75, -1, -5))
+    return f"{task_id}.{secret}"
+
+
+def mark_of(token: str) -> str:
+    """What is stored of a token: enough to know it again, too little to use it."""
+    return sha256(token.encode())[:32]
+
+
+def length(seconds: int | None) -> int:
+    """The length of a lease in milliseconds.  InvalidInput if it is out of range."""
+    if seconds is None:
+        return LEASE_MS
+    if not MIN_LEASE_MS <= seconds * 1_000 <= MAX_LEASE_MS:
+        raise InvalidInput(
+            f"A lease of {seconds} seconds is out of range", hint="Use 1 second to 7 days."
+        )
+    return seconds * 1_000
+
+
+def granted(holder: str, token: str, now: int, lasting: int) -> Lease:
+    """A new lease from ``now`` on."""
+    return Lease(holder, mark_of(token), now + lasting, lasting)
+
+
+def check_claim(task: Task, lease: Lease | None, now: int) -> None:
+    """Refused if the task has ended, ClaimHeld while another has it; else it can be claimed."""
+    if task.status not in LIVE:
+        raise Refused(f"Task {task.id} cannot be claimed:", [f"it is {task.status}"], task=task.id)
+    if lease and lease.live(now):
+        raise _held(task.id, lease, now)
+
+
+def check_holder(task_id: str, lease: Lease | None, token: str) -> Lease:
+    """The caller's lease.  ClaimLost if the token does not hold the task any more."""
+    if lease is None or lease.mark != mark_of(token):
+        taken = f"; {lease.holder} has taken it over" if lease else ""
+        raise ClaimLost(
+            f"The claim on {task_id} is lost{taken}; nothing was written",
+            task=task_id,
+            holder=lease.holder if lease else None,
+        )
+    return lease
+
+
+def check_write(
+    task_id: str, lease: Lease | None, token: str, request: Request, now: int
+) -> Lease | None:
+    """The lease to keep after a write, put off if the holder writes.
+
+    A ``token`` of another task counts as none.  ClaimLost if it was once for this task; ClaimHeld
+    if another holds the task and the request does more than add entries.
+    """
+    if token and token.partition(".")[0] == task_id:
+        return check_holder(task_id, lease, token).extended(now)
+    if lease and lease.live(now) and not _only_adds(request):
+        raise _held(task_id, lease, now)
+    return lease
+
+
+def _only_adds(request: Request) -> bool:
+    return not (
+        request.set
+        or request.add_dependencies
+        or request.drop_dependencies
+        or request.add_labels
+        or request.drop_labels
+    )
+
+
+def _held(task_id: str, lease: Lease, now: int) -> ClaimHeld:
+    left = instant.age(now, lease.until)
+    return ClaimHeld(
+        f"{lease.holder} holds {task_id} until {instant.iso(lease.until)} ({left} left);"
+        " nothing was written",
+        task=task_id,
+        holder=lease.holder,
+        until=instant.iso(lease.until),
+    )
+
+
+def obstacles(task: Task, lease: Lease | None, dependencies: list[Brief], now: int) -> list[str]:
+    """Why the task is not ready to be taken; nothing if it is."""
+    found = []
+    if task.status not in ("open", "active"):
+        found.append(f"its status is {task.status}")
+    if task.blocker:
+        found.append(f"it is blocked by: {task.blocker}")
+    found += [
+        f"its dependency {other.id} is {other.status}"
+        for other in dependencies
+        if other.status != "done"
+    ]
+    if lease and lease.live(now):
+        found.append(f"{lease.holder} holds it until {instant.iso(lease.until)}")
+    return found

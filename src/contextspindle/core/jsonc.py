@@ -1,0 +1,238 @@
+"""A JSON document as its author wrote it, comments, order and blanks included.
+
+A settings file belongs to its user.  So it is never written anew: a value is found by its place in
+the text, and an edit changes that place and not one byte beside it.  Comments and trailing commas
+are read, because people write them; what else is not JSON is refused with its line.
+"""
+
+from __future__ import annotations
+
+from . import canon
+from .value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_BLANK = " \t\r\n"
+DEPTH = 200
+"""The deepest nesting that is read."""
+
+
+class Node(Value):
+    """A value and where it stands: ``text[start:end]``.
+
+    ``members`` of an object are keys with their nodes, ``items`` those of an array.
+    """
+
+    start: int
+    end: int
+    value: Any
+    members: tuple[tuple[str, int, Node], ...] = ()
+    """Key, where the key begins, and the node."""
+    items: tuple[Node, ...] = ()
+
+    def member(self, key: str) -> Node | None:
+        """The node of a key; the last one, if it stands there twice, as readers take it."""
+        found = None
+        for name, _, node in self.members:
+            if name == key:
+                found = node
+        return found
+
+
+def parse(text: str) -> Node:
+    """The one value of ``text``.  ValueError names the line where it is no JSON with comments."""
+    reader = _Reader(text)
+    node = reader.value(reader.skip(1 if text.startswith("\ufeff") else 0), 0)
+    if reader.skip(node.end) < len(text):
+        raise reader.error(reader.skip(node.end), "there is something behind the end")
+    return node
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def error(self, at: int, what: str) -> ValueError:
+        return ValueError(f"line {self.text.count(chr(10), 0, at) + 1}: {what}")
+
+    def skip(self, at: int) -> int:
+        """Where the next thing begins that is neither blank nor comment."""
+        text = self.text
+        while at < len(text):
+            if text[at] in _BLANK:
+                at += 1
+            elif text.startswith("//", at):
+                end = text.find("\n", at)
+                at = len(text) if end < 0 else end
+            elif text.startswith("/*", at):
+                end = text.find("*/", at + 2)
+                if end < 0:
+                    raise self.error(at, "a comment is not closed")
+                at = end + 2
+            else:
+                break
+        return at
+
+    def value(self, at: int, depth: int) -> Node:
+        if depth > DEPTH:
+            raise self.error(at, "it is nested too deeply")
+        opening = self.text[at : at + 1]
+        if opening == "{":
+            return self.object(at, depth)
+        if opening == "[":
+            return self.array(at, depth)
+        try:
+            value, end = canon.scan(self.text, at)
+        except ValueError:
+            raise self.error(at, "a value is missing or malformed") from None
+        return Node(at, end, value)
+
+    def object(self, start: int, depth: int) -> Node:
+        members: list[tuple[str, int, Node]] = []
+        at = self.skip(start + 1)
+        while self.text[at : at + 1] != "}":
+            if self.text[at : at + 1] != '"':
+                raise self.error(at, "a key in quotes, or the end of the object, is missing")
+            key = self.value(at, depth)
+            colon = self.skip(key.end)
+            if self.text[colon : colon + 1] != ":":
+                raise self.error(colon, "a colon is missing")
+            node = self.value(self.skip(colon + 1), depth + 1)
+            members.append((key.value, at, node))
+            at = self.next(node.end, "}")
+        value = {key: node.value for key, _, node in members}
+        return Node(start, at + 1, value, members=tuple(members))
+
+    def array(self, start: int, depth: int) -> Node:
+        items: list[Node] = []
+        at = self.skip(start + 1)
+        while self.text[at : at + 1] != "]":
+            items.append(self.value(at, depth + 1))
+            at = self.next(items[-1].end, "]")
+        return Node(start, at + 1, [node.value for node in items], items=tuple(items))
+
+    def next(self, at: int, closing: str) -> int:
+        """Where the next entry, or the end, begins: behind a comma, if there is one."""
+        at = self.skip(at)
+        if self.text[at : at + 1] == ",":
+            return self.skip(at + 1)
+        if self.text[at : at + 1] != closing:
+            raise self.error(at, f"a comma or {closing!r} is missing")
+        return at
+
+
+# -- edits: each gives the whole text anew, and nothing outside of the edited place differs
+
+
+def add_member(text: str, node: Node, key: str, value: Any) -> str:
+    """``text`` with one more member at the end of the object ``node``."""
+    entry = f"{canon.text(key)}: {{}}"
+    places = [(at, child.end) for _, at, child in node.members]
+    return _added(text, node, places, entry, value)
+
+
+def add_item(text: str, node: Node, value: Any) -> str:
+    """``text`` with one more item at the end of the array ``node``."""
+    return _added(text, node, [(item.start, item.end) for item in node.items], "{}", value)
+
+
+def remove_item(text: str, node: Node, index: int) -> str:
+    """``text`` without one item of the array ``node``."""
+    return _removed(text, node, [(item.start, item.end) for item in node.items], index)
+
+
+def remove_member(text: str, node: Node, key: str) -> str:
+    """``text`` without a member of the object ``node``."""
+    places = [(at, child.end) for _, at, child in node.members]
+    index = next(n for n, (name, _, _) in enumerate(node.members) if name == key)
+    return _removed(text, node, places, index)
+
+
+def _added(text: str, node: Node, places: list[tuple[int, int]], entry: str, value: Any) -> str:
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    outer = _indent_of(text, node.start)
+    unit = _unit(text)
+    if places:
+        inner = _indent_of(text, places[0][0])
+        alone = "\n" in text[node.start : places[0][0]]
+    else:
+        inner, alone = outer + unit, True
+    # An entry on a line of its own is written over several lines, as the file does it.
+    shown = _pretty(value, inner if alone else "", unit if alone else "", line_end)
+    shown = entry.replace("{}", shown, 1)
+    if not places:
+        inside = text[node.start + 1 : node.end - 1].rstrip()
+        end = node.start + 1 + len(inside)
+        return f"{text[:end]}{line_end}{inner}{shown}{line_end}{outer}{text[node.end - 1 :]}"
+    last = places[-1][1]
+    gap = f",{line_end}{inner}" if alone else ", "
+    comma = _Reader(text).skip(last)
+    if text[comma] == ",":  # a trailing comma stays one
+        return f"{text[: comma + 1]}{gap[1:]}{shown},{text[comma + 1 :]}"
+    return f"{text[:last]}{gap}{shown}{text[last:]}"
+
+
+def _removed(text: str, node: Node, places: list[tuple[int, int]], index: int) -> str:
+    start, end = places[index]
+    reader = _Reader(text)
+    if len(places) == 1:
+        # Alone: what stood between the brackets goes with it, unless there is a comment in it.
+        rest = text[node.start + 1 : start] + text[_behind(reader, end) : node.end - 1]
+        inside = "" if not rest.strip() else rest
+        return text[: node.start + 1] + inside + text[node.end - 1 :]
+    if index:
+        before = places[index - 1][1]
+        comma = reader.skip(before)
+        # From the comma before it: what follows, a comment on the line too, stays.
+        return text[:comma] + text[comma + 1 : start].rstrip(_BLANK) + text[end:]
+    following = places[1][0]
+    return text[:start] + text[following:]
+
+
+def _behind(reader: _Reader, end: int) -> int:
+    comma = reader.skip(end)
+    return comma + 1 if reader.text[comma : comma + 1] == "," else end
+
+
+def _indent_of(text: str, at: int) -> str:
+    """The blanks that the line of ``at`` begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _unit(text: str) -> str:
+    """What the document indents by: that of its first indented line, else two blanks."""
+    for line in text.split("\n"):
+        blanks = line[: len(line) - len(line.lstrip(" \t"))]
+        if blanks and line.strip():
+            return blanks
+    return "  "
+
+
+def _pretty(value: Any, indent: str, unit: str, line_end: str) -> str:
+    if not isinstance(value, (dict, list)) or not value:
+        return canon.text(value)
+    if not unit:
+        return _flat(value)
+    inner = indent + unit
+    if isinstance(value, dict):
+        rows = [
+            f"{inner}{canon.text(key)}: {_pretty(one, inner, unit, line_end)}"
+            for key, one in value.items()
+        ]
+        opening, closing = "{", "}"
+    else:
+        rows = [f"{inner}{_pretty(one, inner, unit, line_end)}" for one in value]
+        opening, closing = "[", "]"
+    return f"{opening}{line_end}{f',{line_end}'.join(rows)}{line_end}{indent}{closing}"
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_pretty(one, "", "", "") for one in value) + "]"
+    inside = ", ".join(
+        f"{canon.text(key)}: {_pretty(one, '', '', '')}" for key, one in value.items()
+    )
+    return "{" + inside + "}"

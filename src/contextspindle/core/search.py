@@ -1,0 +1,152 @@
+"""Search: what of a task can be found, and what a query asks for.
+
+A task is found by the words of its goal before those of its next action, its criteria, and what was
+written down on the way.  Any text is a query: there is no syntax to get wrong, but for quotes,
+which keep words together.  Chinese, Japanese and Korean are written without blanks, so that each of
+their characters counts as a word, and a run of them as a phrase.
+"""
+
+from __future__ import annotations
+
+from . import text
+from .task import document
+from .value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .task import Task
+
+FIELDS = ("name", "goal", "next", "criteria", "log")
+"""What is searched, the most telling first."""
+
+PREFIX_LENGTH = 3
+"""From so many characters on, a word also finds those that begin with it."""
+MOST_TERMS = 32
+"""Terms of a query beyond these are not looked at."""
+
+
+class Term(Value):
+    """Words that must follow each other; with ``prefix`` the last may go on."""
+
+    words: tuple[str, ...]
+    prefix: bool
+
+
+def texts(task: Task) -> tuple[str, ...]:
+    """What can be found of a task, a text for each of :data:`FIELDS`."""
+    return texts_of(document(task))
+
+
+def texts_of(found: dict[str, Any]) -> tuple[str, ...]:
+    """The same of a task's document."""
+    get = found.get
+    log = [one["text"] for kind in ("decisions", "notes") for one in get(kind, ())]
+    if "evidence" in found:
+        from .evidence import read
+
+        log += [read(one["text"]).payload for one in found["evidence"]]
+    found_texts = (
+        "\n".join((found["id"], get("source", ""), *get("labels", ()))),
+        get("goal", ""),
+        f"{get('next', '')}\n{get('blocker', '')}",
+        "\n".join(get("criteria", ())),
+        "\n".join(log),
+    )
+    # All at once, because nearly always all of them are.
+    if "".join(found_texts).isascii():
+        return found_texts
+    return tuple(map(plain, found_texts))
+
+
+def plain(value: str) -> str:
+    """``value`` as it is indexed: its words as :func:`words` tells them, whatever the script.
+
+    An index knows less of case and accents than Unicode does, so it is given plain words.  What is
+    ASCII it reads as we do.
+    """
+    return value if value.isascii() else " ".join(words(value))
+
+
+def _stands_alone(char: str) -> bool:
+    code = ord(char)
+    return code >= 0x1100 and (
+        code <= 0x11FF  # Hangul letters
+        or 0x2E80 <= code <= 0xA4CF  # CJK radicals to Yi: kana, bopomofo, ideographs
+        or 0xA960 <= code <= 0xA97F
+        or 0xAC00 <= code <= 0xD7FF  # Hangul syllables
+        or 0xF900 <= code <= 0xFAFF
+        or 0xFF66 <= code <= 0xFFDC  # half-width kana and Hangul
+        or 0x1B000 <= code <= 0x1B16F
+        or 0x20000 <= code <= 0x3FFFF
+    )
+
+
+def words(value: str) -> list[str]:
+    """The words of ``value``: runs of letters and digits, without case and accents."""
+    found = []
+    word = ""
+    for char in _folded(value) + " ":
+        alone = _stands_alone(char)
+        if char.isalnum() and not alone:
+            word += char
+            continue
+        if word:
+            found.append(word)
+            word = ""
+        if alone and char.isalnum():
+            found.append(char)
+    return found
+
+
+def _folded(value: str) -> str:
+    value = value.casefold()
+    if value.isascii():
+        return value
+    import unicodedata
+
+    parts = unicodedata.normalize("NFKD", value)
+    bare = "".join(char for char in parts if not unicodedata.combining(char))
+    # Together again: a Hangul syllable comes apart into letters as an accented letter does.
+    return unicodedata.normalize("NFC", bare).casefold()
+
+
+def parse(query: str) -> tuple[Term, ...]:
+    """What ``query`` asks for; nothing if there is no letter or digit in it."""
+    terms = []
+    for piece, quoted in _pieces(text.clean(query)):
+        found = tuple(words(piece))
+        if found:
+            last = found[-1]
+            goes_on = not quoted and len(last) >= PREFIX_LENGTH and not _stands_alone(last[0])
+            terms.append(Term(found, goes_on))
+    return tuple(dict.fromkeys(terms))[:MOST_TERMS]
+
+
+def _pieces(query: str) -> Iterator[tuple[str, bool]]:
+    """What stands between blanks, and what stands between quotes."""
+    parts = query.split('"')
+    for number, part in enumerate(parts):
+        # An odd part stands between quotes, if there is a closing one behind it.
+        if number % 2 and number < len(parts) - 1:
+            yield part, True
+        else:
+            yield from ((word, False) for word in part.split())
+
+
+def matches(term: Term, listed: list[str]) -> bool:
+    """Whether the words of a text hold the term: what a store without an index asks."""
+    span = len(term.words)
+    for at in range(len(listed) - span + 1):
+        window = listed[at : at + span]
+        if tuple(window) == term.words:
+            return True
+        if (
+            term.prefix
+            and tuple(window[:-1]) == term.words[:-1]
+            and window[-1].startswith(term.words[-1])
+        ):
+            return True
+    return False

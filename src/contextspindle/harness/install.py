@@ -1,0 +1,141 @@
+"""Installing: a settings file changed with care, and changed back.
+
+A file is read, edited as text, read again, and put in place whole.  What it was before the first
+change is kept beside it; taking our part out again gives those bytes back, unless somebody else has
+changed the file meanwhile, and then only our part goes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from ..core import jsonc
+from ..core.value import Value
+from ..errors import SettingsDamaged, StoreUnavailable
+from . import hooks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .hooks import Wanted
+
+BACKUP = ".contextspindle-backup"
+
+PREVIEW, WRITE, REMOVE, CHECK = "preview", "write", "remove", "check"
+
+
+class Setup(Value):
+    """What a set-up did or would do to one file."""
+
+    path: str
+    action: str
+    before: str | None
+    """The text of the file; None where there is none."""
+    after: str | None
+    problems: tuple[str, ...] = ()
+    """What a check found missing; nothing if all is as it should be."""
+
+    def changed(self) -> bool:
+        """Whether the file differs, or would."""
+        return self.before != self.after
+
+
+def command_line(launcher: str, words: str, *, shared: bool) -> str:
+    """What a hook runs.  A committed file cannot name one person's path, so it asks the PATH."""
+    if shared:
+        name = os.path.basename(launcher)
+        return f"command -v {name} >/dev/null 2>&1 && {name} {words} || true"
+    return f"{shlex.quote(launcher)} {words}"
+
+
+def set_up(
+    path: str, wanted: tuple[Wanted, ...], launcher: str, action: str, *, shared: bool = False
+) -> Setup:
+    """Bring our hooks into the settings file ``path``, take them out, or look at them.
+
+    SettingsDamaged if the file is not what it should be: then it is not touched.
+    """
+    path = os.path.realpath(path)  # a link into somebody's collection of settings stays one
+    before = _read(path)
+    commands = {one.words: command_line(launcher, one.words, shared=shared) for one in wanted}
+    try:
+        if action == REMOVE:
+            after = _given_back(path, before)
+        else:
+            after = hooks.with_ours(before or "", wanted, commands)
+        _parsed(after)  # what is put in place can be read again
+    except ValueError as error:
+        raise SettingsDamaged(f"{path}: {error}; it was not touched") from error
+    if action == CHECK:
+        problems = [] if after == before else ["our hooks are missing or out of date"]
+        if not shared and not os.access(launcher, os.X_OK):
+            problems.append(f"{launcher} cannot be run")
+        return Setup(path, action, before, before, tuple(problems))
+    if action in (WRITE, REMOVE) and after != before:
+        try:
+            if action == WRITE and before is not None and not hooks.found(_parsed(before)):
+                _put(path + BACKUP, before)
+            _put(path, after)
+            if action == REMOVE:
+                _forget(path)
+        except OSError as error:
+            raise StoreUnavailable(f"{path}: {error.strerror}") from error
+    return Setup(path, action, before, after)
+
+
+def _parsed(text: str | None) -> object:
+    """What the text says; an empty one says nothing, which is what an empty object says."""
+    return jsonc.parse(text).value if text and text.strip(" \t\r\n\ufeff") else {}
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise SettingsDamaged(f"{path} is not UTF-8; it was not touched") from error
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: {error.strerror}") from error
+
+
+def _given_back(path: str, before: str | None) -> str | None:
+    """The text without our part: the very one from before the first change, if it says the same."""
+    if before is None:
+        return None
+    after = hooks.without_ours(before)
+    if after == before:
+        return before
+    kept = _read(path + BACKUP)
+    return kept if _parsed(kept) == _parsed(after) else after
+
+
+def _forget(path: str) -> None:
+    if os.path.exists(path + BACKUP):
+        os.unlink(path + BACKUP)
+
+
+def _put(path: str, content: str | None) -> None:
+    """The whole file or none of it; no content is no file."""
+    if content is None:
+        os.unlink(path)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    try:
+        mode = os.stat(path).st_mode & 0o777
+    except OSError:
+        mode = 0o600
+    aside = f"{path}.{os.getpid()}.part"
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(handle)
+        os.chmod(aside, mode)
+        os.replace(aside, path)
+    except BaseException:
+        if os.path.exists(aside):
+            os.unlink(aside)
+        raise

@@ -1,0 +1,162 @@
+"""Backups: a folder with one consistent copy of the ledger, and what is needed to trust it.
+
+The copy is SQLite's own online backup, so that it can be taken while others write.  It is inspected
+before it is moved into place, and again, by its digest, before anything is restored from it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..core import canon
+from ..errors import InvalidInput, StoreCorrupt, StoreError
+from .driver import driver, translated
+from .inspect import inspect
+from .private import FOLDER_MODE, sync_folder, write_new
+from .schema import copy_to
+from .sqlite import SCHEMA, SqliteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+COPY = "ledger.sqlite3"
+MANIFEST = "manifest.json"
+
+
+def back_up(
+    store: SqliteStore,
+    folder: str,
+    *,
+    tool: str,
+    now: int,
+    progress: Callable[[int], object] = id,
+) -> dict[str, Any]:
+    """A backup in the new folder ``folder``; the manifest.
+
+    InvalidInput if the folder exists or lies inside the ledger.  StoreCorrupt if what was copied is
+    not sound: then there is no backup.
+    """
+    folder = os.path.abspath(folder)
+    inside = os.path.realpath(os.path.dirname(os.path.dirname(store.path)))
+    if os.path.realpath(folder).startswith(inside + os.sep):
+        raise InvalidInput(f"{folder} lies inside the workspace; a backup belongs elsewhere")
+    if os.path.lexists(folder):
+        raise InvalidInput(f"{folder} is there already; a backup never overwrites")
+    if not os.path.isdir(os.path.dirname(folder)):
+        raise InvalidInput(f"{os.path.dirname(folder)} is not a folder")
+    aside = f"{folder}.{os.getpid()}.part"
+    try:
+        os.mkdir(aside, FOLDER_MODE)
+        try:
+            manifest = _filled(store, aside, tool=tool, now=now, progress=progress)
+            os.rename(aside, folder)
+        except BaseException:
+            _remove(aside)
+            raise
+        sync_folder(os.path.dirname(folder))
+    except driver.Error as error:
+        raise translated(error, store.path) from error
+    except OSError as error:
+        from .private import translated as translated_os
+
+        raise translated_os(error, folder) from error
+    return manifest
+
+
+def _filled(
+    store: SqliteStore, folder: str, *, tool: str, now: int, progress: Callable[[int], object]
+) -> dict[str, Any]:
+    path = os.path.join(folder, COPY)
+    copy_to(store.open_reader(), path)
+    report = inspect(SqliteStore(path), progress=progress)
+    if report.findings:
+        first = report.findings[0]
+        raise StoreCorrupt(
+            f"The ledger is damaged, so there is no backup: {first.task} {first.message}",
+            hint="'contextspindle verify' lists what is damaged.",
+        )
+    manifest = {
+        "format": "contextspindle backup",
+        "version": 1,
+        "at": now,
+        "tool": tool,
+        "schema": SCHEMA,
+        "tasks": report.tasks,
+        "changes": report.changes,
+        "file": COPY,
+        "bytes": os.path.getsize(path),
+        "sha256": _sha256_of(path),
+    }
+    write_new(os.path.join(folder, MANIFEST), canon.encode(manifest) + b"\n")
+    return manifest
+
+
+def opened(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
+    """The ledger in a backup, and its manifest.
+
+    InvalidInput if it is no backup; StoreCorrupt if the copy is not the one that was written.
+    """
+    try:
+        with open(os.path.join(folder, MANIFEST), "rb") as file:
+            manifest = canon.decode(file.read())
+        path = os.path.join(folder, COPY)
+        known = (manifest["format"], manifest["version"]) == ("contextspindle backup", 1)
+        size, digest = manifest["bytes"], manifest["sha256"]
+        if type(manifest["at"]) is not int:
+            raise ValueError("its manifest does not say when it was made")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{folder} is not a backup: {error}") from error
+    if not known:
+        raise InvalidInput(f"{folder} is a backup in a form that this program does not know")
+    try:
+        sound = os.path.getsize(path) == size and _sha256_of(path) == digest
+    except OSError as error:
+        raise StoreCorrupt(f"The copy in {folder} cannot be read: {error.strerror}") from error
+    if not sound:
+        raise StoreCorrupt(
+            f"The copy in {folder} is not the one that was backed up; nothing was restored",
+            hint="Use another backup.",
+        )
+    store = SqliteStore(path)
+    report = inspect(store)
+    if report.findings:
+        raise StoreCorrupt(f"The copy in {folder} is damaged: {report.findings[0].message}")
+    return store, manifest
+
+
+def safety_copy(store: SqliteStore, name: str, keep: int) -> str:
+    """A copy beside the ledger, named after its occasion; only the newest ``keep`` stay."""
+    folder = os.path.join(os.path.dirname(store.path), "safety")
+    from .private import make_folder
+
+    make_folder(folder)
+    path = os.path.join(folder, name + ".sqlite3")
+    aside = f"{path}.{os.getpid()}.part"
+    try:
+        copy_to(store.open_reader(), aside)
+        os.replace(aside, path)
+        sync_folder(folder)
+    except driver.Error as error:
+        raise translated(error, store.path) from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from error
+    kind = name.partition("-")[0]
+    copies = sorted(one for one in os.listdir(folder) if one.startswith(kind + "-"))
+    for old in copies[:-keep]:
+        os.unlink(os.path.join(folder, old))
+    return path
+
+
+def _remove(folder: str) -> None:
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    os.rmdir(folder)
+
+
+def _sha256_of(path: str) -> str:
+    import hashlib
+
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

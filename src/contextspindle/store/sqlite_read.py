@@ -1,0 +1,419 @@
+"""Reading the SQLite ledger: one snapshot, in core values.
+
+A task is one row and its digest is checked; lists come from columns that the state was spread to.
+"""
+
+from __future__ import annotations
+
+from ..core import task
+from ..errors import AmbiguousId, StoreCorrupt, TaskNotFound
+from .driver import DAMAGE, driver, translated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+    from typing import Any
+
+    from ..core.archive import Stored
+    from ..core.change import Change
+    from ..core.claims import Lease
+    from ..core.search import Term
+    from ..core.task import Brief, Page, Related, Summary, Task
+    from .sqlite import SqliteStore
+
+_SUMMARY = "id, version, status, priority, parent, updated, goal, next, blocker, owner, cut"
+MOST_WORDS = 8
+"""So many words that begin as a query asks are looked for one by one."""
+
+MISREAD = (TypeError, ValueError, KeyError, AttributeError, IndexError)
+"""What comes of values that are not of the kind that was stored."""
+
+
+class SqliteRead:
+    """A read transaction; see :class:`.ports.ReadTxn` for what each method promises."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> SqliteRead:
+        try:
+            self._db = self._store.open_reader()
+            self._db.execute("BEGIN")
+        except driver.Error as error:
+            raise translated(error, self._store.path) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        if isinstance(error, DAMAGE):
+            raise translated(error, self._store.path) from error
+        if isinstance(error, MISREAD):
+            self.explain(error)
+
+    def explain(self, error: BaseException) -> None:
+        """StoreCorrupt, if what was read is not of the kind that its column holds.
+
+        Else it is a mistake of the program, and stays what it is.
+        """
+        try:
+            ((found,),) = self._all("PRAGMA integrity_check(1)")
+        except DAMAGE as damage:
+            found = str(damage)
+        if found != "ok":
+            raise StoreCorrupt(f"{self._store.path} is damaged: {found}") from error
+
+    def _one(self, sql: str, *values: Any) -> Any:
+        return self._db.execute(sql, values).fetchone()
+
+    def _all(self, sql: str, *values: Any) -> list[Any]:
+        return self._db.execute(sql, values).fetchall()
+
+    def _damaged(self, task_id: str, what: str) -> StoreCorrupt:
+        return StoreCorrupt(
+            f"Task {task_id} in {self._store.path} is damaged: {what}", task=task_id
+        )
+
+    # -- one task
+
+    def task(self, task_id: str) -> Task:
+        from ..core.canon import decode
+        from ..core.digest import sha256
+
+        row = self._one("SELECT version, digest, state FROM tasks WHERE id = ?", task_id)
+        if not row:
+            raise TaskNotFound(f"There is no task {task_id}")
+        version, digest, state = row
+        if type(state) is not bytes or sha256(state) != digest:
+            raise self._damaged(task_id, "its state does not match its digest")
+        try:
+            found = task.from_document(decode(state))
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(task_id, f"its state cannot be read ({error})") from error
+        if found.id != task_id or found.version != version:
+            raise self._damaged(task_id, "its state is that of another task or version")
+        return found
+
+    def resolve(self, start: str) -> str:
+        if self._one("SELECT 1 FROM tasks WHERE id = ?", start):
+            return start
+        # "{" comes right after the last letter that an id may hold.
+        rows = self._all(
+            "SELECT id FROM tasks WHERE id >= ? AND id < ? ORDER BY id LIMIT 6", start, start + "{"
+        )
+        if not rows:
+            raise TaskNotFound(f"There is no task {start}")
+        if len(rows) > 1:
+            some = ", ".join(row[0] for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+            raise AmbiguousId(f"{start} is the start of several ids: {some}")
+        found: str = rows[0][0]
+        return found
+
+    def brief(self, task_id: str) -> Brief | None:
+        row = self._one("SELECT pk, status, goal, parent FROM tasks WHERE id = ?", task_id)
+        if not row:
+            return None
+        if not all(type(one) is str for one in (row[1], row[2], row[3] or "")):
+            raise self._damaged(task_id, "what its row holds is no text")
+        needs = self._all(
+            "SELECT id FROM tasks WHERE pk IN (SELECT needs FROM dependencies WHERE task = ?)",
+            row[0],
+        )
+        return task.Brief(task_id, row[1], row[2], row[3] or "", tuple(one for (one,) in needs))
+
+    def sourced(self, source: str) -> str | None:
+        row = self._one("SELECT id FROM tasks WHERE source = ?", source)
+        return row[0] if row else None
+
+    def related(self, of: Task, limit: int) -> list[Related]:
+        found = []
+        if of.parent:
+            found.append(self._neighbour("parent", of.parent))
+        found += [self._neighbour("dependency", other) for other in of.dependencies[:limit]]
+        try:
+            children = self._all(
+                "SELECT id FROM tasks WHERE parent = ? ORDER BY pk DESC LIMIT ?", of.id, limit
+            )
+        except DAMAGE as error:
+            return [
+                *found,
+                task.Related("children of", of.id, "", "", f"could not be read: {error}"),
+            ]
+        return found + [self._neighbour("child", child) for (child,) in children]
+
+    def _neighbour(self, relation: str, task_id: str) -> Related:
+        try:
+            found = self.brief(task_id)
+        except (*DAMAGE, StoreCorrupt) as error:
+            return task.Related(relation, task_id, "", "", f"could not be read: {error}")
+        if not found:
+            return task.Related(relation, task_id, "", "", "is missing")
+        return task.Related(relation, task_id, found.status, found.goal)
+
+    def changes(self, task_id: str, first: int, limit: int) -> list[Change]:
+        from ..core import canon, change
+        from ..core.digest import NONE, chained
+
+        row = self._one("SELECT pk, version FROM tasks WHERE id = ?", task_id)
+        if not row:
+            raise TaskNotFound(f"There is no task {task_id}")
+        pk, newest = row
+        rows = self._all(
+            "SELECT version, digest, body FROM changes"
+            " WHERE task = ? AND version >= ? ORDER BY version LIMIT ?",
+            *(pk, max(first - 1, 1), limit + (first > 1)),
+        )
+        found = []
+        previous = NONE if first == 1 else ""
+        for version, digest, body in rows:
+            # The version before the first one wanted only lends its digest.
+            if version >= first:
+                if chained(task_id, previous, body) != digest:
+                    raise self._damaged(task_id, f"the chain breaks at version {version}")
+                found.append(change.from_document(canon.decode(body)))
+                if found[-1].version != version:
+                    raise self._damaged(task_id, f"version {version} says it is another")
+            previous = digest
+        if [one.version for one in found] != list(range(first, min(first + limit, newest + 1))):
+            raise self._damaged(task_id, "a version is missing from its history")
+        return found
+
+    # -- lists
+
+    def inbox(self, offset: int, limit: int) -> Page:
+        totals = self._totals()
+        rows: list[Any] = []
+        skip = offset
+        for status in task.LIVE:
+            if skip < totals[status] and len(rows) < limit:
+                rows += self._all(
+                    f"SELECT {_SUMMARY} FROM tasks WHERE status = ?"  # noqa: S608 (our own columns)
+                    " ORDER BY updated DESC, pk DESC LIMIT ? OFFSET ?",
+                    *(status, limit - len(rows), skip),
+                )
+            skip = max(skip - totals[status], 0)
+        return _page(rows, sum(totals[status] for status in task.LIVE), offset)
+
+    def listing(
+        self,
+        offset: int,
+        limit: int,
+        *,
+        status: tuple[str, ...] = (),
+        owner: str = "",
+        label: str = "",
+        parent: str = "",
+    ) -> Page:
+        where = []
+        values: list[Any] = []
+        if status:
+            where.append(f"status IN ({', '.join('?' * len(status))})")
+            values += status
+        if owner:
+            where.append("owner = ? AND owner <> ''")  # the index holds only tasks that have one
+            values.append(owner)
+        if parent:
+            where.append("parent = ?")
+            values.append(parent)
+        if label:
+            where.append("pk IN (SELECT task FROM labels WHERE label = ?)")
+            values.append(label)
+        condition = " WHERE " + " AND ".join(where) if where else ""
+        rows = self._all(
+            f"SELECT {_SUMMARY} FROM tasks{condition} ORDER BY pk DESC LIMIT ? OFFSET ?",  # noqa: S608 (our own words)
+            *(*values, limit, offset),
+        )
+        if owner or label or parent:
+            (total,) = self._one(f"SELECT count(*) FROM tasks{condition}", *values)  # noqa: S608
+        else:
+            totals = self._totals()
+            total = sum(totals[one] for one in status or task.STATUSES)
+        return _page(rows, total, offset)
+
+    def open_children(self, task_id: str) -> list[str]:
+        rows = self._all(
+            "SELECT id FROM tasks"
+            " WHERE parent = ? AND status NOT IN ('done', 'cancelled') ORDER BY pk",
+            task_id,
+        )
+        return [child for (child,) in rows]
+
+    def search(self, terms: tuple[Term, ...], offset: int, limit: int) -> Page:
+        from ..errors import SearchFailed
+
+        found: dict[int, None] = {}
+        try:
+            # Beginnings of words are looked for only where whole words do not fill the page: the
+            # index has to gather every word that begins so.
+            for loose in (False, True) if terms else ():
+                if len(found) <= offset + limit:
+                    found.update(dict.fromkeys(self._found(terms, offset + limit, loose=loose)))
+            if terms and not found and not self._index_answers():
+                raise SearchFailed(f"The search index of {self._store.path} has lost its entries")
+        except DAMAGE as error:
+            raise SearchFailed(f"Could not search {self._store.path}: {error}") from error
+        wanted = list(found)[offset : offset + limit]
+        sql = f"SELECT {_SUMMARY} FROM tasks WHERE pk = ?"  # noqa: S608 (our own columns)
+        rows = [self._one(sql, pk) for pk in wanted]
+        if None in rows:
+            raise SearchFailed(
+                f"The search index of {self._store.path} names tasks that are not there"
+            )
+        return _page(rows, len(found), offset)
+
+    def _index_answers(self) -> bool:
+        """Whether the index finds the newest task by its id: an emptied one gives no error."""
+        from ..core.search import words
+
+        newest = self._one("SELECT pk, id FROM tasks ORDER BY pk DESC LIMIT 1")
+        if not newest:
+            return True
+        sql = "SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?"
+        return bool(self._one(sql, f'{{name}} : "{" ".join(words(newest[1]))}"', newest[0]))
+
+    def _found(self, terms: tuple[Term, ...], needed: int, *, loose: bool) -> list[int]:
+        """Row numbers of what holds every term, best first.
+
+        A common word stands in most of a million tasks: only the newest that hold it are ranked.
+        """
+        from ..core.search import FIELDS
+
+        asked = " AND ".join(self._asked(term, loose=loose) for term in terms)
+        newest = [
+            pk
+            for (pk,) in self._all(
+                "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?",
+                *(asked, needed + task.COUNT_AHEAD),
+            )
+        ]
+        # Upwards from the oldest of them: downwards the index would not stop there, but go through
+        # all that holds the terms elsewhere.
+        within = "SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? ORDER BY rowid"
+        found: dict[int, None] = {}
+        for field in FIELDS:
+            if len(found) < min(needed, len(newest)):
+                rows = self._all(within, f"{{{field}}} : ({asked})", newest[-1])
+                found.update(dict.fromkeys(pk for (pk,) in reversed(rows)))
+        # What is left holds the terms in several fields together.
+        return list(dict.fromkeys([*found, *newest]))
+
+    def _asked(self, term: Term, *, loose: bool) -> str:
+        """A term in the language of the index."""
+        *before, last = term.words
+        lasts = self._beginning_with(last) if loose and term.prefix else [last]
+        if lasts is None:
+            return f'"{" ".join(term.words)}" *'
+        return "(" + " OR ".join(f'"{" ".join((*before, one))}"' for one in lasts or [last]) + ")"
+
+    def _beginning_with(self, start: str) -> list[str] | None:
+        """The words of the index that begin so; None if they are more than :data:`MOST_WORDS`.
+
+        Asked for a beginning, the index first gathers every place of every such word.  Of words one
+        by one it gives the newest places at once.
+        """
+        self._db.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
+            " USING fts5vocab ('main', 'search', 'instance')"
+        )
+        found: list[str] = []
+        word = start
+        while len(found) <= MOST_WORDS:
+            row = self._one("SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1", word)
+            if not row or not row[0].startswith(start):
+                return found
+            found.append(row[0])
+            word = row[0] + "\0"
+        return None
+
+    def ready(self, offset: int, limit: int, now: int) -> Page:
+        free = (
+            "status IN ('open', 'active') AND unmet = 0 AND blocker = ''"
+            " AND (claim_until IS NULL OR claim_until <= ?)"
+        )
+        rows = self._all(
+            f"SELECT {_SUMMARY} FROM tasks INDEXED BY tasks_ready WHERE {free}"  # noqa: S608
+            " ORDER BY priority, pk LIMIT ? OFFSET ?",
+            *(now, limit, offset),
+        )
+        # Counting a million rows would take longer than finding the first of them.
+        counted = f"SELECT 1 FROM tasks INDEXED BY tasks_ready WHERE {free} LIMIT ?"  # noqa: S608
+        most = offset + limit + task.COUNT_AHEAD
+        (total,) = self._one(f"SELECT count(*) FROM ({counted})", now, most)  # noqa: S608
+        return _page(rows, total, offset)
+
+    def lease(self, task_id: str) -> Lease | None:
+        from ..core.claims import Lease
+
+        row = self._one(
+            "SELECT claim_holder, claim_mark, claim_until, claim_length, claim_check FROM tasks"
+            " WHERE id = ?",
+            task_id,
+        )
+        if not row or row[0] is None:
+            return None
+        lease = Lease(*row[:4])
+        if row[4] != lease.check():
+            raise self._damaged(task_id, "its lease does not match its digest")
+        return lease
+
+    def chain(self, task_id: str) -> list[str]:
+        rows = self._all(
+            "SELECT digest FROM changes WHERE task = (SELECT pk FROM tasks WHERE id = ?)"
+            " ORDER BY version",
+            task_id,
+        )
+        return [digest for (digest,) in rows]
+
+    def everything(self) -> Iterator[Stored]:
+        from ..core.archive import Stored, digests
+
+        for task_id, head in self._db.execute("SELECT id, head FROM tasks ORDER BY pk"):
+            bodies = self._all(
+                "SELECT body FROM changes WHERE task = (SELECT pk FROM tasks WHERE id = ?)"
+                " ORDER BY version",
+                task_id,
+            )
+            lease = self.lease(task_id)
+            stored = Stored(self.task(task_id), tuple(body for (body,) in bodies), lease)
+            if [head] != digests(task_id, stored.bodies)[-1:]:
+                raise self._damaged(task_id, "its history does not lead to its digest")
+            yield stored
+
+    def creation(self, key: str) -> tuple[str, str] | None:
+        row = self._one(
+            "SELECT request, id FROM creations JOIN tasks ON pk = task WHERE key = ?", key
+        )
+        return (row[0], row[1]) if row else None
+
+    def _totals(self) -> dict[str, int]:
+        found = dict(self._all("SELECT status, count FROM totals"))
+        if set(found) != set(task.STATUSES):
+            raise StoreCorrupt(f"{self._store.path} is damaged: its totals are not those of tasks")
+        return found
+
+
+def _page(rows: list[Any], total: int, offset: int) -> Page:
+    items = tuple(_summary(row) for row in rows)
+    end = offset + len(items)
+    return task.Page(items, total, end if items and end < total else None)
+
+
+def _summary(row: Any) -> Summary:
+    task_id, version, status, priority, parent, updated, *texts, cut = row
+    shown = task.summary_of(
+        task_id,
+        version=version,
+        status=status,
+        priority=priority,
+        parent=parent or "",
+        updated=updated,
+        texts=dict(zip(task.SUMMARY_LIMITS, texts)),
+    )
+    # The columns hold the texts as they were cut when written; only the owner is whole there.
+    return shown._replace(cut=tuple(cut.split(",")) if cut else ())

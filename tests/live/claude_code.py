@@ -1,0 +1,112 @@
+"""One session of the real Claude Code, cut off from every network: prints what reached the model.
+
+    unshare -rn python claude_code.py CLAUDE SPINDLE FOLDER < prompts.json
+
+Run in a namespace with nothing but loopback.  Our hooks are installed by our own ``setup``; then
+each prompt is one turn, ``/compact`` among them; at last the hooks are taken out again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from model import Model
+
+TURN_SECONDS = 90
+
+
+def main() -> None:
+    """Set up, work, compact, work on, remove; then a report in JSON."""
+    claude, spindle, folder = sys.argv[1:4]
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    model = Model()
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    place = Path(folder)
+    for name in ("home", "config", "project", "tmp"):
+        (place / name).mkdir(parents=True)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place / "home"),
+        "CLAUDE_CONFIG_DIR": str(place / "config"),
+        "TMPDIR": str(place / "tmp"),
+        "LANG": "C.UTF-8",
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server_address[1]}",
+        "ANTHROPIC_API_KEY": "sk-ant-stand-in",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "IS_SANDBOX": "1",
+    }
+
+    def ours(*words: str) -> str:
+        ran = subprocess.run(
+            [spindle, *words],
+            cwd=place / "project",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return ran.stdout
+
+    settings = place / "config" / "settings.json"
+    settings.write_text('{"theme": "dark"}')
+    ours("init")
+    ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
+    ours("setup", "claude-code", "--write")
+    results = turns(claude, place / "project", environment, json.load(sys.stdin))
+    status = ours("fuse", "status", "--json")
+    ours("setup", "claude-code", "--remove")
+    report = {
+        "results": results,
+        "requests": [json.dumps(one["messages"]) for one in model.requests],
+        "status": json.loads(status)["data"],
+        "settings": settings.read_text(),
+    }
+    print(json.dumps(report))
+
+
+def turns(claude: str, folder: Path, environment: dict[str, str], prompts: list[str]) -> list[str]:
+    """How each prompt's turn ended."""
+    child = subprocess.Popen(
+        [
+            *(claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json"),
+            *("--verbose", "--permission-mode", "bypassPermissions"),
+        ],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    ended = []
+    watchdog = threading.Timer(TURN_SECONDS * len(prompts), child.kill)
+    watchdog.start()
+    for prompt in prompts:
+        content = [{"type": "text", "text": prompt}]
+        message = {"type": "user", "message": {"role": "user", "content": content}}
+        child.stdin.write(json.dumps(message) + "\n")
+        child.stdin.flush()
+        for line in child.stdout:
+            event = json.loads(line)
+            if event.get("type") == "result":
+                ended.append(str(event.get("subtype")))
+                break
+    child.stdin.close()
+    child.wait(timeout=30)
+    watchdog.cancel()
+    return ended
+
+
+if __name__ == "__main__":
+    main()

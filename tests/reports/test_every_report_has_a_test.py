@@ -1,0 +1,55 @@
+"""Each report on the core in these areas has a test named by its id, or a reason why not."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from pathlib import Path
+
+import pytest
+
+AREAS = ("ledger", "search", "security", "wishes")
+
+LATER = {
+    "SE05": "there is no purge yet: what was stored can be superseded, not taken out of the file",
+    "WI02": "a handoff names live tasks and who claims a task, but no other live sessions",
+}
+"""Reports that cannot be met yet, each with its reason."""
+
+
+@pytest.fixture(scope="module")
+def reports(data_folder) -> dict[str, str]:
+    """The area of each report on the core."""
+    with (data_folder / "bug-reports.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return {row["id"]: row["area"] for row in rows if row["stage"] == "core"}
+
+
+def ids_of(area: str) -> set[str]:
+    """The ids by which the tests of an area are named."""
+    path = Path(__file__).with_name(f"test_{area}_reports.py")
+    return {
+        node.name.split("_")[1].upper()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("area", AREAS)
+def test_every_report_of_the_area_has_a_test_or_a_reason(reports, area):
+    wanted = {one for one, found in reports.items() if found == area}
+    assert wanted
+    assert wanted - ids_of(area) - LATER.keys() == set()
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("area", AREAS)
+def test_every_test_is_named_by_a_report_of_its_area(reports, area):
+    assert {one for one in ids_of(area) if reports.get(one) != area} == set()
+
+
+@pytest.mark.real_data
+def test_what_is_put_off_is_a_report_that_has_no_test(reports):
+    assert LATER.keys() <= reports.keys()
+    assert not LATER.keys() & set().union(*map(ids_of, AREAS))

@@ -2,8 +2,8 @@
 
 A writer queues at the lock, then holds SQLite's own write lock for one transaction that ends in a
 synced commit.  A reader takes no lock and creates nothing.  A short-lived process leaves the
-write-ahead log where it is: folding it back at close would cost three times the write itself, and
-SQLite folds it back by itself when it has grown.
+write-ahead log where it is: folding it back at close would cost three times the write itself.  A
+commit that finds it grown folds it back.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """The schema version that this program reads and writes."""
+
+LOG_BYTES = 4 * 1024 * 1024
+"""How long the write-ahead log may grow before it is folded back and emptied."""
 
 WAIT_SECONDS = 5.0
 """How long a writer waits for its turn."""
@@ -128,12 +131,33 @@ class SqliteStore:
             connection = self._connect("rw")
             # A commit is on the medium before it is acknowledged.
             connection.execute("PRAGMA synchronous=FULL")
+            # SQLite forgets between two processes how much of its log is folded back already, and
+            # would fold all of it at every commit: see `fold`.
+            connection.execute("PRAGMA wal_autocheckpoint=0")
             # A log that grew while somebody read for long is cut when it is begun anew.
             connection.execute(f"PRAGMA journal_size_limit={LOG_LIMIT}")
             if sys.platform == "darwin":
                 connection.execute("PRAGMA fullfsync=1")
             self._writer = connection
         return self._writer
+
+    def fold(self) -> None:
+        """The write-ahead log folded back and emptied, if it has grown and no reader needs it.
+
+        For the caller that holds the lock of all writers.  What a reader keeps from being emptied
+        now is tried again at the next commit.
+        """
+        try:
+            grown = os.stat(self._path + "-wal").st_size > LOG_BYTES
+        except OSError:
+            return  # a rollback journal
+        if grown and self._writer:
+            self._writer.execute("PRAGMA busy_timeout=20")
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except driver.Error:
+                pass  # the commit stands in the log all the same
+            self._writer.execute(f"PRAGMA busy_timeout={int(self.wait * 1_000)}")
 
     def _connect(self, mode: str) -> driver.Connection:
         for place in (os.path.dirname(self._path), self._path):

@@ -108,6 +108,7 @@ class SqliteWrite(SqliteRead):
         try:
             if kind is None:
                 self._db.execute("COMMIT")
+                self._store.fold()
         except driver.Error as refused:
             raise translated(refused, self._store.path) from refused
         finally:

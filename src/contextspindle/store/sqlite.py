@@ -131,9 +131,6 @@ class SqliteStore:
             connection = self._connect("rw")
             # A commit is on the medium before it is acknowledged.
             connection.execute("PRAGMA synchronous=FULL")
-            # SQLite forgets between two processes how much of its log is folded back already, and
-            # would fold all of it at every commit: see `fold`.
-            connection.execute("PRAGMA wal_autocheckpoint=0")
             # A log that grew while somebody read for long is cut when it is begun anew.
             connection.execute(f"PRAGMA journal_size_limit={LOG_LIMIT}")
             if sys.platform == "darwin":

@@ -168,11 +168,12 @@ def conditions(before: list[float]) -> dict[str, object]:
     """What the figures depend on; ``before`` is the load before the benchmark began."""
     import _sqlite3
 
+    release = platform.release().partition("-")[0]
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "python": platform.python_version(),
         "sqlite": _sqlite3.sqlite_version,
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "system": f"{platform.system()} {release} {platform.machine()}",
         "processors": os.cpu_count(),
         "load_before": before,
         "load_after": load(),

@@ -19,7 +19,9 @@ import shlex
 import sys
 from typing import Any
 
-from common import COMMON, RARE, arguments_of, filled, keep, load, ratio, run, spread
+from common import COMMON, RARE, arguments_of, filled, keep, load, ratio, run, spread, workspace
+
+from contextspindle.core.change import Request
 
 SIZES = (1_000, 10_000, 100_000)
 BARE = "python -I -c pass"
@@ -61,6 +63,8 @@ def main() -> None:
 def measure(folder: str, anchor: str, size: int, arguments: Any) -> list[dict[str, Any]]:
     """Every command in rounds against the bare interpreter."""
     command = arguments.command
+    ledger = workspace(folder).ledger()
+    written = ledger.create(Request({"goal": "One that is written often"})).task.id
     calls = {
         "task inbox 10": ["task", "inbox", "10"],
         "task show": ["task", "show", anchor],
@@ -71,7 +75,7 @@ def measure(folder: str, anchor: str, size: int, arguments: Any) -> list[dict[st
         "task search (common)": ["task", "search", COMMON, "10"],
         "task search (two words)": ["task", "search", f"{COMMON} token", "10"],
         "task search (beginning)": ["task", "search", COMMON[:4], "10"],
-        "task update --note": ["task", "update", anchor, "--note", "measured once more"],
+        "task update --note": ["task", "update", written, "--note", "measured once more"],
         "task create": ["task", "create", "One more goal", "--criterion", "it is there"],
         "task claim --next": ["task", "claim", "--next"],
     }

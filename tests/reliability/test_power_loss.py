@@ -11,7 +11,7 @@ import pytest
 
 from contextspindle.errors import SpindleError
 from contextspindle.store.backup import opened
-from tests.crash.cases import CASES, World, make_project
+from tests.crash.cases import CASES, KEPT, World, make_project
 from tests.reliability import power
 
 SAMPLE = 60
@@ -126,6 +126,16 @@ def test_the_model_loses_what_was_never_synced(tmp_path):
     }
     assert len(torn) > 2
     assert all(one.startswith(b"x" * 1_024) for one in torn if one)
+
+
+def test_a_command_leaves_the_log_where_it_is(command, recorder, project, tmp_path):
+    """Folding it back would cost more than the write: not even by chance, at any length of it."""
+    for size in range(0, 4_000, 250):
+        folder = tmp_path / f"recorded-{size}"
+        shutil.copytree(project, folder)
+        done = World(command, folder).run("task", "update", KEPT, "--note", "n" * size or "n")
+        assert done.status == 0
+        assert (folder / ".contextspindle" / "tasks" / "ledger.sqlite3-wal").exists(), size
 
 
 def test_a_record_tells_of_every_sync_of_a_commit(command, recorder, project, tmp_path):

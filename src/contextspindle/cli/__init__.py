@@ -70,6 +70,10 @@ def main(words: list[str] | None = None) -> int:
 
 def leave() -> NoReturn:
     """Run one command and end the process at once, without the interpreter's tidying."""
+    import gc
+
+    # Tidying on the way could close the ledger, and fold its log back, before there is an answer.
+    gc.disable()
     os._exit(main())
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 
 from ..core import canon
-from ..errors import InvalidInput, StoreCorrupt, StoreError
+from ..errors import InvalidInput, StoreCorrupt
 from .driver import driver, translated
 from .inspect import inspect
 from .private import FOLDER_MODE, sync_folder, write_new
+from .private import translated as translated_os
 from .schema import copy_to
 from .sqlite import SCHEMA, SqliteStore
 
@@ -59,8 +60,6 @@ def back_up(
     except driver.Error as error:
         raise translated(error, store.path) from error
     except OSError as error:
-        from .private import translated as translated_os
-
         raise translated_os(error, folder) from error
     return manifest
 
@@ -135,13 +134,18 @@ def safety_copy(store: SqliteStore, name: str, keep: int) -> str:
     path = os.path.join(folder, name + ".sqlite3")
     aside = f"{path}.{os.getpid()}.part"
     try:
-        copy_to(store.open_reader(), aside)
-        os.replace(aside, path)
+        try:
+            copy_to(store.open_reader(), aside)
+            os.replace(aside, path)
+        except BaseException:
+            if os.path.lexists(aside):
+                os.unlink(aside)  # on a full disk above all
+            raise
         sync_folder(folder)
     except driver.Error as error:
         raise translated(error, store.path) from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}") from error
+        raise translated_os(error, path) from error
     kind = name.partition("-")[0]
     copies = sorted(one for one in os.listdir(folder) if one.startswith(kind + "-"))
     for old in copies[:-keep]:

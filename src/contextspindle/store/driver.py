@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..errors import StoreError
 
-    __all__ = ["driver", "translated"]
+    __all__ = ["driver", "no_space", "translated"]
 
 
 class _LeanFunctools:
@@ -77,14 +77,14 @@ def translated(error: Exception, path: str) -> StoreError:
         return StoreBusy(f"Another process is writing {path}; nothing was written")
     if code == READONLY:
         return StoreReadOnly(f"{path} cannot be written here")
-    if code == FULL or (code in (IOERR, CANTOPEN) and _no_space(path)):
+    if code == FULL or (code in (IOERR, CANTOPEN) and no_space(path)):
         return StoreFull(f"The disk of {path} is full; nothing was written")
     if code in (CORRUPT, NOTADB):
         return StoreCorrupt(f"{path} is damaged: {error}")
     return StoreUnavailable(f"{path}: {error}")
 
 
-def _no_space(path: str) -> bool:
+def no_space(path: str) -> bool:
     """Whether the disk is full: SQLite only says so of a write, not of a file that it opens."""
     try:
         found = os.statvfs(os.path.dirname(path) or ".")

@@ -14,12 +14,13 @@ import sys
 from ..errors import (
     SchemaTooNew,
     StoreCorrupt,
+    StoreFull,
     StoreReadOnly,
     StoreUnavailable,
     WorkspaceNotFound,
 )
 from . import private
-from .driver import CANTOPEN, READONLY, driver, translated
+from .driver import CANTOPEN, READONLY, driver, no_space, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class SqliteStore:
             connection.close()
             connection = self._try(mode + "&immutable=1" if mode == "ro" else mode)
             version = self._version(connection)
+            if version is None and mode == "rw" and no_space(self._path):
+                raise StoreFull(f"The disk of {self._path} is full; nothing was written")
             if version is None and mode == "rw":
                 raise StoreReadOnly(f"{self._path} cannot be written here")
             if version is None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .sqlite import SqliteStore
 
 _SUMMARY = "id, version, status, priority, parent, updated, goal, next, blocker, owner, cut"
-MOST_WORDS = 8
+MOST_WORDS = 64
 """So many words that begin as a query asks are looked for one by one."""
 
 MISREAD = (TypeError, ValueError, KeyError, AttributeError, IndexError)
@@ -324,11 +324,14 @@ class SqliteRead:
         found: list[str] = []
         word = start
         while len(found) <= MOST_WORDS:
-            row = self._one("SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1", word)
-            if not row or not row[0].startswith(start):
+            # Some at a time: a rare word has few places, and the next word comes soon after it.
+            sql = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT ?"
+            terms = [term for (term,) in self._all(sql, word, MOST_WORDS)]
+            inside = [term for term in terms if term.startswith(start)]
+            found += dict.fromkeys(inside)
+            if len(inside) < MOST_WORDS:
                 return found
-            found.append(row[0])
-            word = row[0] + "\0"
+            word = found[-1] + "\0"
         return None
 
     def ready(self, offset: int, limit: int, now: int) -> Page:

@@ -159,9 +159,9 @@ def settings() -> str:
             ("variable", "used for"),
             [
                 ("`HOME`", "the user's home folder: where the way up to a workspace ends"),
-                (
-                    "`CLAUDE_CONFIG_DIR`",
-                    "where Claude Code keeps its settings; `~/.claude` without it",
+                *(
+                    (f"`{variable}`", f"where {name} keeps its settings; `~/{folder}` without it")
+                    for name, (variable, folder) in config.HARNESS_FOLDERS.items()
                 ),
                 ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
                 ("`TMPDIR`", "a folder for temporary files, in which no workspace is made unasked"),

@@ -39,8 +39,6 @@ class Settings(Value):
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
     """The folder for what belongs to the user and to no project; empty without a home."""
-    claude_config: str = ""
-    """The folder of Claude Code's own settings; empty without a home."""
     temporary: tuple[str, ...] = ()
     """Folders for temporary files, where no workspace is made unasked."""
 
@@ -63,6 +61,13 @@ ENVIRONMENT: dict[str, str] = {
 }
 """The variables that set something, each with the setting it sets."""
 
+HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+}
+"""Where a harness keeps its own settings: the variable that names the folder, and the folder in the
+home folder where the variable does not."""
+
 GIT_LOCAL = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_PREFIX"
     " GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_IMPLICIT_WORK_TREE GIT_SHALLOW_FILE"
@@ -83,8 +88,6 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
-        claude_config=environ.get("CLAUDE_CONFIG_DIR")
-        or (os.path.join(home, ".claude") if home else ""),
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
     )
     given: dict[str, Any] = {}
@@ -95,6 +98,14 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     if "actor" in given:
         given["actor"] = _as_utf8(given["actor"])
     return _checked(settings._replace(**given), "The environment")
+
+
+def harness_folder(name: str, environ: Mapping[str, str] | None = None) -> str:
+    """The folder of the harness ``name``; empty if nothing names one and there is no home."""
+    environ = os.environ if environ is None else environ
+    variable, folder = HARNESS_FOLDERS[name]
+    home = _home(environ)
+    return environ.get(variable) or (os.path.join(home, folder) if home else "")
 
 
 def for_git(**more: str) -> dict[str, str]:

@@ -249,12 +249,12 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     from .harness.hooks import Wanted
     from .harness.install import set_up as carried_out
 
-    settings = config.load()
     chosen = adapter(name)
     if not chosen.HOOKS:
         raise InvalidInput(f"{name} has no settings to put hooks into")
     here = _here(project)
-    place = chosen.settings_path(settings.claude_config, gitfiles.top_of(here) or here, scope)
+    folder = config.harness_folder(name)
+    place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
     if not os.path.isabs(place):
         raise InvalidInput("There is no home folder", hint="Use --project in a project.")
     wanted = tuple(Wanted(*one) for one in chosen.HOOKS)

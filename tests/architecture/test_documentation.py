@@ -162,5 +162,6 @@ def test_every_setting_and_variable_is_documented(page):
 def test_every_variable_that_the_settings_read_is_documented(root, page):
     source = (root / "src" / "contextspindle" / "config.py").read_text(encoding="utf-8")
     read = set(re.findall(r'environ(?:\.get\(|\[)"([A-Z_]+)"', source)) | config.ENVIRONMENT.keys()
-    assert {"HOME", "USER"} <= read
+    read |= {variable for variable, _ in config.HARNESS_FOLDERS.values()}
+    assert {"HOME", "USER", "CODEX_HOME"} <= read
     assert [name for name in read if f"`{name}`" not in page("settings.md")] == []

@@ -182,13 +182,18 @@ def _as_hook(call: Call, action: Any) -> Reply:
     deadline = hook.guarded()
     event: Event | None = None
     try:
-        adapter = workspace.harness("claude-code")
+        adapter = workspace.harness(_harness(call))
         event = adapter.parse_event(hook.payload())
         answer = action(call, event, deadline)
         return Reply(None, adapter.injection(answer, event) + "\n") if answer else SILENCE
     except Exception as error:
         _note(call, event, error)
         return SILENCE
+
+
+def _harness(call: Call) -> str:
+    """The harness whose hook this is: the installed command names it, the first one's does not."""
+    return call.values["harness"] or "claude-code"
 
 
 def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
@@ -198,11 +203,10 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
 
     space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None, make=True)
     fuse = space.fuse()
-    kept = {"harness": "claude-code", "agent": event.agent, "cwd": event.cwd}
+    harness = _harness(call)
+    kept = {"harness": harness, "agent": event.agent, "cwd": event.cwd}
     try:
-        transcript = workspace.harness("claude-code").read(
-            event.transcript, event.session, event.agent
-        )
+        transcript = workspace.harness(harness).read(event.transcript, event.session, event.agent)
         fuse.save(
             event.session,
             transcript,

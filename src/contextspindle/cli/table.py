@@ -412,6 +412,7 @@ COMMANDS = (
             Option("--plain", "print the text and read no standard input", "switch"),
             Option("--session", "the session's id; the newest snapshot if left out", metavar="ID"),
             Option("--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES"),
+            Option("--harness", "as a hook: whose; claude-code if left out", metavar="NAME"),
         ),
         (
             "contextspindle fuse restore --plain",

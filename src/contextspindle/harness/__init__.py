@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 ADAPTERS = {
     "claude-code": "claude_code",
+    "codex": "codex",
     "plain": "plain",
 }
 """Name of the harness to its module here, in the order in which the format is asked for."""

@@ -6,6 +6,8 @@ handlers.  Whatever is not ours stays as it stands, in its order, to the byte.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from ..core import jsonc
 from ..core.value import Value
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.jsonc import Node
+
+_JOINTS = ("||", "&&", ";", "|")
+"""What ends a command in a shell's line."""
 
 NAMES = ("contextspindle", "continuum-cli")
 """What our command is called, or was."""
@@ -52,7 +57,7 @@ def ours(handler: object) -> str:
     # The committed form asks first whether the command is there.
     for at, word in enumerate(words):
         if word.rpartition("/")[2] in NAMES and words[at + 1 : at + 2] == ["fuse"]:
-            return " ".join(words[at + 1 : at + 3])
+            return " ".join(takewhile(lambda word: word not in _JOINTS, words[at + 1 :]))
     return ""
 
 

@@ -1,0 +1,330 @@
+"""Codex: who spoke and what was done, in rollouts of old and new versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contextspindle.core.transcript import (
+    ANSWER,
+    BOUNDARY,
+    CALL,
+    COMMAND_LINE,
+    EDIT,
+    INTERRUPT,
+    LAUNCH,
+    OPENING,
+    OUTCOME,
+    PLACE,
+    RESULT,
+    SAID,
+    SUMMARY,
+    TEXT,
+    TODOS,
+)
+from contextspindle.errors import EventUnknown
+from contextspindle.harness import codex, codex_turns, detect
+from tests.transcripts import written
+
+SESSION = "01a229a5-a881-7ea1-8b19-847dc4afb969"
+SUMMARY_OPENING = (
+    "Another language model started to solve this problem and produced a summary of its thinking"
+    " process. Here is the summary produced by the other language model:"
+)
+
+
+def line(kind, /, **payload):
+    return {"timestamp": "2026-01-31T09:30:00.000Z", "type": kind, "payload": payload}
+
+
+def event(kind, /, **fields):
+    return line("event_msg", type=kind, **fields)
+
+
+def under_user(text, kinds=None):
+    """An item under the user's role, with the marks of new versions or without any."""
+    content = [{"type": "input_text", "text": text}]
+    marks = {"content_item_kinds": kinds} if kinds else None
+    extra = {"internal_chat_message_metadata_passthrough": marks} if marks else {}
+    return line("response_item", type="message", role="user", content=content, **extra)
+
+
+def agent(text):
+    content = [{"type": "output_text", "text": text}]
+    return line("response_item", type="message", role="assistant", content=content)
+
+
+def call(name, call_id="c1", **arguments):
+    return line(
+        "response_item",
+        type="function_call",
+        name=name,
+        arguments=json.dumps(arguments),
+        call_id=call_id,
+    )
+
+
+def output(text, call_id="c1"):
+    return line("response_item", type="function_call_output", call_id=call_id, output=text)
+
+
+def turns(*entries):
+    parser = codex_turns.Parser()
+    found = [turn for at, entry in enumerate(entries, 1) for turn in parser.turns(at, entry)]
+    return [*found, *parser.finish()]
+
+
+def told(*entries):
+    return [turn.text for turn in turns(*entries) if turn.kind == SAID]
+
+
+# -- the human
+
+
+def test_a_prompt_that_stands_as_item_and_as_event_was_said_once():
+    old = event("user_message", message="mend the mast", kind="plain")
+    item = {"type": "UserMessage", "content": [{"type": "text", "text": "mend the mast"}]}
+    new = event("item_completed", item=item)
+    for second in (old, new):
+        assert told(under_user("mend the mast"), second) == ["mend the mast"]
+        assert told(second, under_user("mend the mast")) == ["mend the mast"]
+
+
+def test_the_same_words_said_again_later_count_again():
+    assert told(under_user("go on"), agent("Done."), under_user("go on")) == ["go on", "go on"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<environment_context>\n<cwd>/x</cwd>\n</environment_context>",
+        "<user_instructions>be brief</user_instructions>",
+        "<turn_aborted>\nreason\n</turn_aborted>",
+        "# AGENTS.md instructions for /x\n\nUse tabs.",
+        f"{SUMMARY_OPENING}\nIt went well.",
+    ],
+)
+def test_what_the_program_put_under_the_users_role_was_not_said(text):
+    assert told(under_user(text)) == []
+
+
+def test_marks_decide_where_there_are_any():
+    assert told(under_user("<b>bold</b> please", ["user.text"])) == ["<b>bold</b> please"]
+    assert told(under_user("Summary of it all", ["compaction.summary"])) == []
+
+
+def test_words_that_look_like_the_programs_own_are_told_by_their_event():
+    text = "<div> is not closed"
+    assert told(under_user(text), event("user_message", message=text)) == [text]
+
+
+def test_an_aborted_turn_is_an_interruption():
+    assert [turn.kind for turn in turns(event("turn_aborted", reason="interrupted"))] == [INTERRUPT]
+
+
+def test_our_own_injection_is_no_word_of_the_human():
+    echo = f"{OPENING}\nGoal: x\n[end of the ContextSpindle record]"
+    assert told(under_user(echo, ["user.text"])) == []
+
+
+def test_an_answer_stands_with_its_question():
+    asked = call(
+        "request_user_input", questions=[{"id": "q1", "question": "Which store?", "header": "s"}]
+    )
+    answer = output(json.dumps({"answers": {"q1": {"answers": ["SQLite", "one file"]}}}))
+    (turn,) = turns(asked, answer)
+    assert (turn.kind, turn.via, turn.text, turn.about) == (
+        SAID,
+        ANSWER,
+        "SQLite, one file",
+        "Which store?",
+    )
+
+
+# -- the agent
+
+
+def test_the_agents_words_are_taken_from_the_item_not_from_the_event():
+    found = turns(event("agent_message", message="Mended."), agent("Mended."))
+    assert [(turn.line, turn.kind, turn.text) for turn in found] == [(2, TEXT, "Mended.")]
+
+
+def test_a_summary_under_the_agents_role_is_not_its_words():
+    found = turns(
+        agent("All is mended."),
+        agent("The user wants a mast."),
+        line("compacted", message=f"{SUMMARY_OPENING}\nThe user wants a mast."),
+        agent("Going on."),
+    )
+    assert [(turn.kind, turn.text) for turn in found] == [
+        (TEXT, "All is mended."),
+        (BOUNDARY, ""),
+        (SUMMARY, "The user wants a mast."),
+        (TEXT, "Going on."),
+    ]
+
+
+def test_an_encrypted_summary_leaves_the_words_before_it():
+    history = [{"type": "compaction", "encrypted_content": "gAAA"}]
+    found = turns(agent("Mended."), line("compacted", message="", replacement_history=history))
+    assert [turn.kind for turn in found] == [TEXT, BOUNDARY]
+
+
+@pytest.mark.parametrize(
+    ("given", "printed", "failed"),
+    [
+        (
+            {"command": ["bash", "-lc", "make test"]},
+            '{"output":"ok","metadata":{"exit_code":0}}',
+            0,
+        ),
+        (
+            {"command": ["bash", "-lc", "make test"]},
+            '{"output":"no","metadata":{"exit_code":2}}',
+            1,
+        ),
+        ({"cmd": "make test"}, "Wall time: 0.1\nProcess exited with code 0\nOutput:\nok", 0),
+        ({"cmd": "make test"}, "Wall time: 0.1\nProcess exited with code 2\nOutput:\nno", 1),
+        ({"command": "make test"}, "Exit code: 1\nWall time: 0.1\nOutput:\nno", 1),
+    ],
+)
+def test_a_command_and_how_it_ended_in_every_form(given, printed, failed):
+    asked, answered = turns(call("shell", **given), output(printed))
+    assert (asked.kind, asked.via, asked.text) == (CALL, COMMAND_LINE, "make test")
+    assert (answered.kind, answered.text, answered.failed) == (
+        RESULT,
+        "no" if failed else "ok",
+        bool(failed),
+    )
+
+
+def test_a_patch_is_an_edit_of_each_file_it_names():
+    patch = (
+        "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: src/b.py\n+z\n"
+        "*** End Patch"
+    )
+    by_tool = line(
+        "response_item", type="custom_tool_call", name="apply_patch", input=patch, call_id="c1"
+    )
+    done = line(
+        "response_item",
+        type="custom_tool_call_output",
+        call_id="c1",
+        output="Success. Updated the following files:\nM src/a.py\nA src/b.py",
+    )
+    by_shell = call("shell", command=["bash", "-lc", f"apply_patch << 'EOF'\n{patch}\nEOF"])
+    for asked, answered in ((by_tool, done), (by_shell, output("Success."))):
+        found = turns(asked, answered)
+        assert [(turn.kind, turn.via, turn.about) for turn in found] == [
+            (CALL, EDIT, "src/a.py"),
+            (CALL, EDIT, "src/b.py"),
+            (RESULT, EDIT, "src/a.py"),
+            (RESULT, EDIT, "src/b.py"),
+        ]
+        assert len({turn.call for turn in found}) == 2
+
+
+def test_a_plan_counts_when_it_was_taken():
+    plan = [{"step": "write", "status": "completed"}, {"step": "test", "status": "in_progress"}]
+    (turn,) = turns(call("update_plan", plan=plan), output("Plan updated"))
+    assert turn.kind == TODOS
+    assert [(step.key, step.title, step.status) for step in turn.steps] == [
+        ("1", "write", "completed"),
+        ("2", "test", "in_progress"),
+    ]
+    assert turns(call("update_plan", plan=plan), output("unsupported call: update_plan")) == []
+
+
+def test_a_subagent_is_sent_off_and_a_refusal_of_it_is_its_outcome():
+    found = turns(
+        call("spawn_agent", message="look for leaks"), output("Error: no more agents", "c1")
+    )
+    assert [turn.kind for turn in found] == [LAUNCH, OUTCOME]
+    assert found[1].failed
+
+
+def test_branch_and_folder_are_told_when_they_change():
+    head = line("session_meta", id=SESSION, cwd="/x", git={"branch": "main"})
+    found = turns(head, line("turn_context", cwd="/x"), line("turn_context", cwd="/y"))
+    assert [(turn.kind, turn.about, turn.text) for turn in found] == [
+        (PLACE, "branch", "main"),
+        (PLACE, "folder", "/x"),
+        (PLACE, "folder", "/y"),
+    ]
+
+
+# -- the file
+
+
+def test_a_rollout_is_known_by_its_lines_and_read_with_seals(tmp_path):
+    path = written(
+        tmp_path / "rollout.jsonl",
+        [
+            line("session_meta", id=SESSION, cwd="/x"),
+            event("token_count", info={}),
+            under_user("mend the mast"),
+            agent("Mended."),
+            line("response_item", type="reasoning", encrypted_content="x"),
+        ],
+    )
+    assert detect(path) is codex
+    transcript = codex.read(path, SESSION)
+    found = {turn.kind: turn for turn in transcript}
+    assert (found[SAID].line, found[TEXT].line) == (3, 4)
+    assert len(found[SAID].seal) == len(found[TEXT].seal) == 16
+    assert transcript.reading.unreadable == 0
+
+
+def test_the_newest_rollout_of_a_session_is_found(tmp_path):
+    for day in ("28", "29"):
+        folder = tmp_path / "sessions" / "2026" / "11" / day
+        folder.mkdir(parents=True)
+        (folder / f"rollout-2026-11-{day}T23-30-52-{SESSION}.jsonl").write_text("")
+        (folder / f"rollout-2026-11-{day}T23-30-52-other.jsonl").write_text("")
+    found = codex.find(str(tmp_path), SESSION)
+    assert found is not None
+    assert Path(found).parent.name == "29"
+    assert codex.find(str(tmp_path), "unknown") is None
+    assert codex.find(str(tmp_path), "../x") is None
+
+
+# -- the hooks
+
+
+def payload(**fields):
+    return {
+        "session_id": SESSION,
+        "transcript_path": f"/x/sessions/rollout-{SESSION}.jsonl",
+        "cwd": "/x",
+        "hook_event_name": "PreCompact",
+        "trigger": "auto",
+        **fields,
+    }
+
+
+def test_a_compaction_asks_to_save_and_a_start_to_restore():
+    saves = codex.parse_event(payload())
+    assert (saves.verb, saves.session, saves.cwd, saves.trigger) == ("save", SESSION, "/x", "auto")
+    start = payload(hook_event_name="SessionStart", source="compact")
+    assert codex.parse_event(start).verb == "restore"
+    assert codex.parse_event(payload(hook_event_name="PostToolUse")).verb == "none"
+
+
+def test_a_transcript_may_be_missing():
+    assert codex.parse_event(payload(transcript_path=None)).transcript == ""
+
+
+def test_a_subagent_is_saved_only_from_a_rollout_of_its_own():
+    own = payload(agent_id="01a2-sub", transcript_path="/x/rollout-01a2-sub.jsonl")
+    assert (codex.parse_event(own).verb, codex.parse_event(own).agent) == ("save", "01a2-sub")
+    assert codex.parse_event(payload(agent_id="01a2-sub")).verb == "none"
+    with pytest.raises(EventUnknown):
+        codex.parse_event(payload(agent_id="../x"))
+
+
+@pytest.mark.parametrize("broken", [None, [], {}, {"session_id": 3}])
+def test_a_payload_of_another_shape_is_unknown(broken):
+    with pytest.raises(EventUnknown):
+        codex.parse_event(broken)

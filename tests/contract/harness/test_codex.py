@@ -1,4 +1,4 @@
-"""Codex, as its recorded hooks and rollouts ask: the installed command answers what it would run."""
+"""Codex: what set-up installs answers the recorded hooks, and recorded rollouts are read."""
 
 from __future__ import annotations
 

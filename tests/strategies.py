@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from contextspindle.core.change import Request
 from contextspindle.core.handoff import HEADER
-from contextspindle.core.task import Task
+from contextspindle.core.task import STATUSES, Task
 
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -53,6 +54,34 @@ field_texts = texts.map(lambda found: found.replace("\0", "")).filter(str.strip)
 """Text that a field accepts and keeps."""
 
 labels = st.sampled_from(["ui", "api", "später", "次", "a b"])
+
+any_text = field_texts | hostile_texts
+fields = st.fixed_dictionaries(
+    {},
+    optional={
+        "goal": any_text,
+        "criteria": any_text
+        | st.lists(any_text.map(lambda one: one.replace("\n", " ")), max_size=3),
+        "status": st.sampled_from([*STATUSES, "todo", "in_progress", "closed"]),
+        "owner": raw_texts,
+        "blocker": st.just("") | any_text,
+        "next": st.just("") | any_text,
+        "priority": st.integers(0, 4) | st.sampled_from(["high", "P3"]),
+        "labels": st.lists(labels, max_size=3),
+    },
+)
+several = st.lists(any_text, max_size=2).map(tuple)
+requests = st.builds(
+    Request,
+    fields,
+    decisions=several,
+    notes=several,
+    evidence=st.lists(st.tuples(any_text, st.integers(0, 2)), max_size=2).map(tuple),
+    add_labels=st.lists(labels, max_size=2).map(tuple),
+    drop_labels=st.lists(labels, max_size=1).map(tuple),
+)
+stories = st.lists(st.tuples(requests, st.integers(-5, 100)), max_size=12)
+"""What is asked of one task over its life, and how much time passes before each."""
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | texts,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 JOURNALS = ("auto", "wal", "rollback")
+MOST_COPIES = 366
+"""The most daily copies that can be asked for."""
 
 
 class Settings(Value):
@@ -35,6 +37,10 @@ class Settings(Value):
     """The bytes of ``task context`` where none are given."""
     fuse_budget: int = 6_000
     """The bytes of ``fuse restore`` where none are given."""
+    daily_copies: int = 7
+    """How many daily safety copies of the ledger stay; 0 makes none."""
+    daily_copy_mb: int = 64
+    """The MiB of a ledger above which no daily copy of it is made."""
     home: str = ""
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
@@ -48,6 +54,8 @@ FILE_SETTINGS: dict[str, type] = {
     "journal": str,
     "context_budget": int,
     "fuse_budget": int,
+    "daily_copies": int,
+    "daily_copy_mb": int,
 }
 """What ``config.json`` may hold, each with its type."""
 
@@ -58,6 +66,8 @@ ENVIRONMENT: dict[str, str] = {
     "CONTEXTSPINDLE_JOURNAL": "journal",
     "CONTEXTSPINDLE_CONTEXT_BUDGET": "context_budget",
     "CONTEXTSPINDLE_FUSE_BUDGET": "fuse_budget",
+    "CONTEXTSPINDLE_DAILY_COPIES": "daily_copies",
+    "CONTEXTSPINDLE_DAILY_COPY_MB": "daily_copy_mb",
 }
 """The variables that set something, each with the setting it sets."""
 
@@ -94,7 +104,8 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     for variable, setting in ENVIRONMENT.items():
         value = environ.get(variable)
         if value:
-            given[setting] = _number(variable, value) if setting.endswith("_budget") else value
+            number = FILE_SETTINGS.get(setting) is int
+            given[setting] = _number(variable, value) if number else value
     if "actor" in given:
         given["actor"] = _as_utf8(given["actor"])
     return _checked(settings._replace(**given), "The environment")
@@ -165,6 +176,10 @@ def _as_utf8(value: str) -> str:
 def _checked(settings: Settings, source: str) -> Settings:
     if settings.journal not in JOURNALS:
         raise InvalidInput(f"{source}: journal must be one of {', '.join(JOURNALS)}")
+    if not 0 <= settings.daily_copies <= MOST_COPIES:
+        raise InvalidInput(f"{source}: daily_copies must be from 0 to {MOST_COPIES}")
+    if settings.daily_copy_mb < 1:
+        raise InvalidInput(f"{source}: daily_copy_mb must be at least 1; daily_copies 0 makes none")
     actor = settings.actor
     if text.one_line(actor) != actor or len(actor) > 200 or not actor.strip():
         raise InvalidInput(f"{source}: actor must be one line of at most 200 characters")

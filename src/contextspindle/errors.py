@@ -278,7 +278,7 @@ class StoreCorrupt(StoreError):
     code = "STORE_CORRUPT"
     hint = (
         "'contextspindle verify' lists what is damaged. Keep the file as it is, and restore the"
-        " newest backup into a fresh workspace."
+        " newest backup or daily copy into a fresh workspace."
     )
 
 

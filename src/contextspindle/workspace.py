@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     from .harness.install import Setup
     from .store.incidents import Incidents
     from .store.inspect import Report
+    from .store.safety import Copies
     from .store.snapshots import JsonLinesLog
     from .store.sqlite import SqliteStore
 
 FOLDER = ".contextspindle"
-KEPT_COPIES = 3
-"""How many safety copies of each occasion stay."""
 LEDGER = os.path.join("tasks", "ledger.sqlite3")
 
 
@@ -63,12 +62,38 @@ class Workspace:
         self.root = root
         self.folder = os.path.join(root, FOLDER)
         self.settings = config.with_file(settings, os.path.join(self.folder, "config.json"))
+        self.path = os.path.join(self.folder, LEDGER)
+        self._written = False
 
     def store(self) -> SqliteStore:
         """The store of this workspace's ledger."""
         from .store.sqlite import SqliteStore
 
-        return SqliteStore(os.path.join(self.folder, LEDGER))
+        making = f"'contextspindle init {self.root}' makes one."
+        return SqliteStore(self.path, wrote=self._note_write, missing=making)
+
+    def _note_write(self) -> None:
+        self._written = True
+
+    def copy_daily(self) -> None:
+        """Make the daily copy if it is due, after the answer to a write: nothing is raised."""
+        keep, written, self._written = self.settings.daily_copies, self._written, False
+        if not (written and keep):
+            return
+        from .store.sqlite import copy_due
+
+        at = now()
+        if copy_due(self.path, at):
+            from .store.safety import attempt
+
+            if problem := attempt(self.store(), at, keep, self.settings.daily_copy_mb):
+                self.incidents().add(at, f"The daily copy was not made: {problem}")
+
+    def copies(self) -> Copies:
+        """The daily safety copies that there are."""
+        from .store.safety import copies
+
+        return copies(self.path, self.settings.daily_copies, self.settings.daily_copy_mb)
 
     def ledger(self) -> Ledger:
         """The ledger's actions on this workspace."""
@@ -129,18 +154,16 @@ class Workspace:
 
         return back_up(self.store(), folder, tool=__version__, now=now(), progress=progress)
 
-    def restore(self, folder: str, *, progress: Callable[[int], object] = id) -> Restored:
-        """Take a backup in, into this ledger or, where there is none, into a fresh one.
-
-        A copy of the ledger as it was is put aside first.
-        """
+    def restore(self, place: str, *, progress: Callable[[int], object] = id) -> Restored:
+        """Take a backup or a safety copy in, after a copy of the ledger as it was is put aside."""
         from .actions.archive import Archive
-        from .store.backup import opened, safety_copy
+        from .store.backup import opened
+        from .store.safety import before_restore
 
-        source, manifest = opened(folder)
+        source, manifest = opened(place)
         store = self.store()
         fresh = store.path in self.make().wrote
-        kept = "" if fresh else safety_copy(store, f"restore-{now()}", KEPT_COPIES)
+        kept = "" if fresh else before_restore(store, now())
         merge = Archive(store).take_store(source, progress=progress)
         return Restored(merge, manifest, kept)
 
@@ -336,7 +359,10 @@ def for_fuse(
     """
     settings = settings or config.load()
     try:
-        return find(named, start=start, settings=settings)
+        found = find(named, start=start, settings=settings)
+        if make and not os.path.exists(found.path):
+            found.make()  # whoever made it was stopped half way
+        return found
     except WorkspaceNotFound:
         if named or settings.workspace:
             if not make:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import time
 
 import pytest
@@ -10,8 +11,11 @@ import pytest
 from contextspindle.core.change import Request
 from contextspindle.errors import StoreBusy
 from contextspindle.store import schema
+from contextspindle.store.inspect import inspect
 from contextspindle.store.lock import Lock
-from contextspindle.store.sqlite import SqliteStore
+from contextspindle.store.safety import daily
+from contextspindle.store.sqlite import SqliteStore, copy_due
+from contextspindle.workspace import now
 
 
 @pytest.fixture(params=["wal", "rollback"])
@@ -90,6 +94,47 @@ def test_writers_of_different_fields_do_not_undo_each_other(together, path, ledg
     task = ledger.show(made)
     assert (task.owner, task.next, task.blocker) == ("24", "24", "24")
     assert task.version == 1 + 3 * 25
+
+
+# -- the daily copy
+
+
+@pytest.fixture
+def due(path):
+    """A function that lets a daily copy be due."""
+
+    def moved() -> None:
+        os.utime(path + ".lock", (time.time() - 2 * 86_400,) * 2)
+
+    moved()
+    return moved
+
+
+def test_of_processes_that_find_a_daily_copy_due_one_makes_it(together, path, ledger, due):
+    for number in range(200):
+        ledger.create(Request({"goal": f"{number}", "next": "x" * 2_000}))
+    due()
+    made = [one for one in together("make_daily_copy", path, 8) if one]
+    assert len(made) == 1
+    assert os.listdir(os.path.dirname(made[0])) == [os.path.basename(made[0])]
+    assert inspect(SqliteStore(made[0]), deep=True)[:3] == (200, 200, ())
+
+
+def test_a_daily_copy_waits_for_no_writer(path, ledger, due, held):
+    due()
+    store = SqliteStore(path)
+    assert daily(store, now(), keep=7, most_mb=64)
+    store.close()
+
+
+def test_a_writer_waits_for_no_daily_copy(path, ledger, due, make_ledger):
+    """While a copy is in the making its own lock is held, and not the one of writers."""
+    with Lock(os.path.join(os.path.dirname(path), "safety.lock")):
+        store = SqliteStore(path, wait=0.1)
+        assert make_ledger(store).create(Request({"goal": "x"})).changed
+        assert daily(store, now(), keep=7, most_mb=64) == ""
+        store.close()
+    assert copy_due(path, now())  # nobody has made it so far
 
 
 # -- the lock

@@ -14,6 +14,7 @@ from contextspindle.core.change import Request
 from contextspindle.core.task import id_from
 from contextspindle.errors import ClaimHeld, NothingReady, VersionConflict
 from contextspindle.store.lock import Lock
+from contextspindle.store.safety import daily
 from contextspindle.store.sqlite import SqliteStore
 from contextspindle.workspace import now
 
@@ -135,6 +136,10 @@ def change_other_fields(ledger: Ledger, number: int, rounds: int = 25) -> str:
 def make_the_ledger(ledger: Ledger, number: int) -> bool:
     made: bool = ledger._store.create()
     return made
+
+
+def make_daily_copy(ledger: Ledger, number: int) -> str:
+    return daily(ledger._store, now(), keep=7, most_mb=64)
 
 
 def hold_the_lock(ledger: Ledger, number: int) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +24,7 @@ ADDED = ("t-added1", "t-added2")
 """What the archive and the backup hold besides."""
 
 TRANSCRIPT, ARCHIVE, BACKUP = "session.jsonl", "archive.jsonl", "copy"
+OLD_COPIES = tuple(f"daily-2026-01-0{number}.sqlite3" for number in range(1, 8))
 ISSUES, SOURCES = "issues.jsonl", ("beads:bd-1", "beads:bd-2")
 
 
@@ -70,6 +74,8 @@ class Case(NamedTuple):
     """Takes the world before, the world after and how the command ended."""
     fresh: bool = False
     """Whether it begins without a workspace."""
+    due: bool = False
+    """Whether a daily copy is due, and there are as many older ones as stay."""
 
 
 def init_is_whole_or_can_be_repeated(before: World, after: World, result: Any) -> None:
@@ -137,6 +143,54 @@ def proof_is_whole_or_absent(before: World, after: World, result: Any) -> None:
         assert new._replace(evidence=old.evidence, version=old.version) == old._replace(
             updated=new.updated, last_actor=new.last_actor
         )
+
+
+def daily_copy_is_whole_or_absent(before: World, after: World, result: Any) -> None:
+    made = _check_copies(after)
+    assert made or result.status != 0 or _stopped_short(after)
+    assert len(after.tasks()) - len(before.tasks()) in ((1,) if result.status == 0 else (0, 1))
+    # What a stopped one left is gone with the next that is due, and that one is whole.
+    make_due(after)
+    again = after.run("task", "create", "the next of a day")
+    assert again.status == 0, again.err
+    assert _check_copies(after)
+    found = {one.name for one in (after.place / "tasks" / "safety").iterdir()}
+    assert not found - {*OLD_COPIES, _today()}
+    assert len(found) == 7
+
+
+def _today() -> str:
+    return f"daily-{datetime.now(UTC).date()}.sqlite3"
+
+
+def _check_copies(world: World) -> bool:
+    """Whether there is a copy of today: then it is sound.  If not, all the older ones are there."""
+    folder = world.place / "tasks" / "safety"
+    made = folder / _today()
+    if made.exists():
+        store = SqliteStore(str(made))
+        report = inspect(store, deep=True)
+        assert (report.findings, report.unchecked) == ((), ())
+        assert KEPT in {one.task.id for one in _everything(store)}
+        store.close()
+    else:
+        assert {one.name for one in folder.iterdir()} >= set(OLD_COPIES)
+    return made.exists()
+
+
+def _stopped_short(world: World) -> bool:
+    """Whether a copy was tried and failed: on a full disk not even that can always be noted."""
+    return os.stat(str(world.path) + ".lock").st_mtime > time.time() - 3_600
+
+
+def make_due(world: World) -> None:
+    """A daily copy is due."""
+    os.utime(str(world.path) + ".lock", (time.time() - 2 * 86_400,) * 2)
+
+
+def _everything(store: SqliteStore) -> list[Any]:
+    with store.read() as txn:
+        return list(txn.everything())
 
 
 def _only_kept_moved(before: World, after: World, result: Any) -> tuple[Task, Task]:
@@ -248,6 +302,9 @@ CASES = {
     ),
     "task claim": Case(("task", "claim", KEPT), claim_is_whole_or_absent),
     "task prove": Case(("task", "prove", KEPT, "--", "true"), proof_is_whole_or_absent),
+    "daily copy": Case(
+        ("task", "create", "the first of a day"), daily_copy_is_whole_or_absent, due=True
+    ),
     "fuse save": Case(
         ("fuse", "save", "--transcript", TRANSCRIPT, "--session", "s1"), save_is_whole_or_absent
     ),

@@ -12,9 +12,11 @@ import pytest
 
 from tests.crash.cases import (
     CASES,
+    OLD_COPIES,
     TRANSCRIPT,
     Case,
     World,
+    make_due,
     make_project,
     update_is_whole_or_absent,
 )
@@ -45,7 +47,13 @@ def world(command, tmp_path, kept):
         shutil.copytree(kept, folder)
         if case.fresh:
             shutil.rmtree(folder / ".contextspindle")
-        return World(command, folder)
+        found = World(command, folder)
+        if case.due:
+            make_due(found)
+            (found.place / "tasks" / "safety").mkdir()
+            for name in OLD_COPIES:
+                (found.place / "tasks" / "safety" / name).write_text("older")
+        return found
 
     return made
 
@@ -122,6 +130,47 @@ def test_a_command_stopped_at_any_call_leaves_all_or_nothing(
         except BaseException as error:
             error.add_note(where)
             raise
+
+
+def test_a_first_save_stopped_at_any_call_is_completed_or_says_how(
+    world, calls, fault_library, long_run
+):
+    """A folder without a ledger may be left: whatever comes next mends it, or names what does."""
+    case = CASES["first fuse save"]
+    for number in chosen("the first save", "kill", calls(case), long_run):
+        left = world(case)
+        result = left.run(
+            *case.words,
+            env={"LD_PRELOAD": str(fault_library), "FAULT_MODE": "kill", "FAULT_AT": str(number)},
+        )
+        assert result.status == -9
+        half = left.place.exists() and not left.path.exists()
+        for words in (
+            case.words,
+            ("task", "create", "g"),
+            ("task", "inbox"),
+            ("init",),
+        ):
+            after = World(left.command, left.folder.with_name(f"{left.folder.name}-{words[-1]}"))
+            shutil.copytree(left.folder, after.folder)
+            before = sorted(after.folder.rglob("*"))
+            done = after.run(*words)
+            where = (number, words, done)
+            if words[0] == "task" and done.status:
+                assert (done.status, done.error["code"]) == (3, "WORKSPACE_NOT_FOUND"), where
+                assert sorted(after.folder.rglob("*")) == before, where
+                hint = done.error["hint"]
+                assert "'contextspindle init" in hint, where
+                if half:  # what it says to run is run as it stands there
+                    _, root = hint.split("'")[1].split(" init ")
+                    assert root == str(after.folder), where
+                assert after.run("init").status == 0, where
+                done = after.run(*words)
+            assert done.status == 0, where
+            assert (after.place / ".gitignore").read_bytes() == b"*\n", where
+            assert after.run("task", "create", "goes on").status == 0, where
+            assert not list(after.place.rglob("*.new")), where
+            shutil.rmtree(after.folder)
 
 
 @pytest.mark.parametrize("verb", ["save", "restore"])

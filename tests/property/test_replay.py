@@ -5,42 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from contextspindle.core import canon, change
 from contextspindle.core.change import Request
 from contextspindle.core.digest import NONE, chained
-from contextspindle.core.task import STATUSES, from_document, state_bytes, state_digest
+from contextspindle.core.task import from_document, state_bytes, state_digest
 from contextspindle.errors import SpindleError
 from contextspindle.store.ephemeral import EphemeralStore
-from tests.strategies import field_texts, hostile_texts, labels, raw_texts
-
-any_text = field_texts | hostile_texts
-fields = st.fixed_dictionaries(
-    {},
-    optional={
-        "goal": any_text,
-        "criteria": any_text
-        | st.lists(any_text.map(lambda one: one.replace("\n", " ")), max_size=3),
-        "status": st.sampled_from([*STATUSES, "todo", "in_progress", "closed"]),
-        "owner": raw_texts,
-        "blocker": st.just("") | any_text,
-        "next": st.just("") | any_text,
-        "priority": st.integers(0, 4) | st.sampled_from(["high", "P3"]),
-        "labels": st.lists(labels, max_size=3),
-    },
-)
-several = st.lists(any_text, max_size=2).map(tuple)
-requests = st.builds(
-    Request,
-    fields,
-    decisions=several,
-    notes=several,
-    evidence=st.lists(st.tuples(any_text, st.integers(0, 2)), max_size=2).map(tuple),
-    add_labels=st.lists(labels, max_size=2).map(tuple),
-    drop_labels=st.lists(labels, max_size=1).map(tuple),
-)
-stories = st.lists(st.tuples(requests, st.integers(-5, 100)), max_size=12)
+from tests.strategies import stories
 
 
 def lived(stories, clock, ledger):

@@ -12,6 +12,8 @@ from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import SqliteStore
 from tests.reliability.ledgers import Reads, place_file
 
+PAGE = 4_096
+
 
 def answers(questions):
     """What each question gives: its answer, or the error it was refused with."""
@@ -44,12 +46,33 @@ def is_reported(path):
 
 
 def positions(content, count):
-    """A place in each of ``count`` stretches of what is in use, always the same ones."""
+    """About ``count`` places, always the same: as many in each page, over all that it uses."""
     chance = random.Random(5)
-    used = [at for at in range(len(content)) if any(content[max(at - 2, 0) : at + 3])]
-    for number in range(count):
-        start, end = len(used) * number // count, len(used) * (number + 1) // count
-        yield used[chance.randrange(start, end)], 1 << chance.randrange(8)
+    used = {}
+    for at in range(len(content)):
+        if any(content[max(at - 2, 0) : at + 3]):
+            used.setdefault(at // PAGE, []).append(at)
+    for places in used.values():
+        each = min(len(places), -(-count // len(used)))
+        for number in range(each):
+            start, end = len(places) * number // each, len(places) * (number + 1) // each
+            yield places[chance.randrange(start, end)], 1 << chance.randrange(8)
+
+
+@pytest.mark.parametrize("count", [300, 6_000])
+def test_bits_are_flipped_in_every_table_and_index(sample, tmp_path, count):
+    """Of the pages of each, by SQLite's own account; without it the test says nothing."""
+    path = place_file(tmp_path, sample.content)
+    raw = sqlite3.connect(path)
+    assert raw.execute("PRAGMA page_size").fetchone() == (PAGE,)
+    try:
+        pages = dict(raw.execute("SELECT pageno, name FROM dbstat"))
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite is built without dbstat")
+    finally:
+        raw.close()
+    met = {pages.get(at // PAGE + 1) for at, _ in positions(sample.content, count)}
+    assert met >= set(pages.values())
 
 
 def test_an_undamaged_ledger_has_no_findings_and_answers_everything(sample, tmp_path):

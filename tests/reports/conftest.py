@@ -181,6 +181,43 @@ def ordinary(command_path):
 
 
 @pytest.fixture
+def worked(project):
+    """A function that saves a session which was asked for something and called on a task."""
+    import json
+
+    def saved(session, said, task, branch="main"):
+        path = project.folder / f"{session}.jsonl"
+        turn = {
+            "sessionId": session,
+            "cwd": str(project.folder),
+            "gitBranch": branch,
+            "version": "2.1.0",
+            "isSidechain": False,
+        }
+        call = {"command": f"contextspindle task show {task}"}
+        contents = [
+            ("user", said),
+            ("assistant", [{"type": "tool_use", "id": "c1", "name": "Bash", "input": call}]),
+        ]
+        lines = [
+            {
+                **turn,
+                "type": who,
+                "uuid": str(number),
+                "parentUuid": str(number - 1) if number else None,
+                "timestamp": f"2026-01-01T00:00:0{number}.000Z",
+                "message": {"role": who, "content": content},
+            }
+            for number, (who, content) in enumerate(contents)
+        ]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = project("fuse", "save", "--transcript", str(path), "--session", session)
+        assert done.status == 0, done.err
+
+    return saved
+
+
+@pytest.fixture
 def payload(project):
     """A function that gives what a harness sends to a hook, and writes the transcript for it."""
     import json

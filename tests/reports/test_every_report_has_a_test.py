@@ -12,7 +12,6 @@ AREAS = ("ledger", "search", "security", "wishes")
 
 LATER = {
     "SE05": "there is no purge yet: what was stored can be superseded, not taken out of the file",
-    "WI02": "a handoff names live tasks and who claims a task, but no other live sessions",
 }
 """Reports that cannot be met yet, each with its reason."""
 

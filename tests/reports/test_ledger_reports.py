@@ -364,9 +364,7 @@ def test_ld34_text_comes_back_byte_for_byte(project, create, show, place):
 
 def test_ld35_of_twenty_that_claim_one_wins_and_a_crash_wedges_nothing(project, create, shells):
     task = create("g")
-    ended = shells(
-        [f'CONTEXTSPINDLE_ACTOR=w{n} "$C" task claim {task} --lease 1 --json' for n in range(20)]
-    )
+    ended = shells([f'CONTEXTSPINDLE_ACTOR=w{n} "$C" task claim {task} --json' for n in range(20)])
     won = [json.loads(out)["data"] for status, out, _ in ended if status == 0]
     assert len(won) == 1
     holder = won[0]["task"]["claim"]
@@ -374,11 +372,14 @@ def test_ld35_of_twenty_that_claim_one_wins_and_a_crash_wedges_nothing(project, 
     assert {one["code"] for one in lost} == {"CLAIM_HELD"}
     assert {one["details"]["holder"] for one in lost} == {holder}
     assert len(lost) == 19
-    # The winner is gone for good; its lease ends by itself.
+    # One who is gone for good holds a task no longer than its lease.
+    left = create("h")
+    gone = {"CONTEXTSPINDLE_ACTOR": "gone"}
+    assert project("task", "claim", left, "--lease", "1", env=gone).status == 0
     until = time.monotonic() + 30
-    while project("task", "claim", task).status and time.monotonic() < until:
+    while project("task", "claim", left).status and time.monotonic() < until:
         pass
-    assert project("task", "show", task, "--json").data["claim"] == "tester"
+    assert project("task", "show", left, "--json").data["claim"] == "tester"
 
 
 def test_ld37_instants_do_not_depend_on_the_time_zone(project, create, show):

@@ -44,6 +44,8 @@ def test_every_variable_sets_its_setting():
         "CONTEXTSPINDLE_JOURNAL": "rollback",
         "CONTEXTSPINDLE_CONTEXT_BUDGET": "4096",
         "CONTEXTSPINDLE_FUSE_BUDGET": "700",
+        "CONTEXTSPINDLE_DAILY_COPIES": "0",
+        "CONTEXTSPINDLE_DAILY_COPY_MB": "128",
     }
     assert values.keys() == ENVIRONMENT.keys()
     found = config.load(values)._asdict()

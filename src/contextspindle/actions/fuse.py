@@ -16,6 +16,7 @@ from ..errors import (
     SpindleError,
     TranscriptUnreadable,
 )
+from .company import others_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,8 +185,10 @@ class Fuse:
         from ..core.restoration import Header, assemble
 
         now = self._clock()
+        own = (snapshot["session"] if snapshot else key or "").partition("/")[0]
+        others = others_here(self._log, self._ledger, snapshot, own, now)
         if snapshot is None:
-            header = Header(session=key or "", notes=_notes(None, problem))
+            header = Header(session=key or "", notes=(*_notes(None, problem), *others))
             return Restored(assemble(Draft(), header, tasks, budget), "", problem=problem)
         draft = Draft.from_document(snapshot.get("draft"))
         saved_at: int = snapshot["at"]
@@ -196,7 +199,7 @@ class Fuse:
             age=instant.age(saved_at, now),
             source=f"contextspindle fuse source --session {snapshot['session']}",
             more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
-            notes=_notes(snapshot, problem),
+            notes=(*_notes(snapshot, problem), *others),
         )
         text = assemble(draft, header, tasks, budget)
         return Restored(text, snapshot["session"], saved_at, problem)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.change import Request
-    from ..core.claims import Claimed
+    from ..core.claims import Claimed, Lease
     from ..core.evidence import Record, World
     from ..core.handoff import Handoff
     from ..core.task import Page, Task
@@ -67,7 +67,8 @@ class Ledger:
             if key and (known := txn.creation(key)):
                 if known[0] != asked:
                     raise IdempotencyConflict(
-                        f"The key {key!r} created task {known[1]} from another request",
+                        f"The idempotency key {key!r} was used before, for another request: that"
+                        f" made {known[1]}; nothing was written",
                         task=known[1],
                     )
                 return Outcome(txn.task(known[1]), changed=False)
@@ -355,6 +356,18 @@ class Ledger:
         _check_page(offset, limit)
         with self._store.read() as txn:
             return txn.inbox(offset, limit)
+
+    @property
+    def actor(self) -> str:
+        """Who acts here."""
+        return self._actor
+
+    def held(self, limit: int = 20) -> list[tuple[str, Lease]]:
+        """Which of the first ``limit`` tasks of the inbox are held now, each with its lease."""
+        now = self._clock()
+        with self._store.read() as txn:
+            found = [(one.id, txn.lease(one.id)) for one in txn.inbox(0, limit).items]
+        return [(task_id, lease) for task_id, lease in found if lease and lease.live(now)]
 
     def list(
         self,

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
     from .. import workspace
     from ..config import Settings
+    from .reply import Reply
 
 
 class Call(Value):
     """One call of a command: its values, and the surroundings it may ask for."""
 
     values: dict[str, Any]
+    opened: list[workspace.Workspace]
+    """The workspaces that were asked for."""
 
     def settings(self) -> Settings:
         """The settings of this process."""
@@ -36,7 +39,9 @@ class Call(Value):
         """The workspace that the call is about."""
         from .. import workspace
 
-        return workspace.find(self.values["workspace"] or "")
+        found = workspace.find(self.values["workspace"] or "")
+        self.opened.append(found)
+        return found
 
     def standard_input(self) -> str:
         """All of standard input as text: UTF-8, with or without a byte order mark."""
@@ -98,18 +103,24 @@ def _run(words: list[str]) -> int:
             raise full.no_command(words) from None
         values = full.parse(command, rest)
     module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
-    answer = getattr(module, command.function)(Call(values))
-    status: int = answer.status
+    call = Call(values, [])
+    answer: Reply = getattr(module, command.function)(call)
+    _print(answer, values)
+    for space in call.opened:
+        space.copy_daily()
+    return answer.status
+
+
+def _print(answer: Reply, values: dict[str, Any]) -> None:
     if values["json"]:
         reply.put(reply.OUT, reply.document(answer.data))
-        return status  # the warnings are in the document
+        return  # the warnings are in the document
     if values["quiet"] and answer.id is not None:
         reply.put(reply.OUT, f"{answer.id}\n" if answer.id else "")
     else:
         reply.put(reply.OUT, answer.text)
     for warning in answer.warnings:
         reply.put(reply.ERR, f"contextspindle: warning: {warning}\n")
-    return status
 
 
 def _asks_for_help(words: list[str]) -> bool:

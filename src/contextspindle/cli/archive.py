@@ -28,6 +28,13 @@ def verify(call: Call) -> Reply:
         where = f"{one.kind}: {one.task}: " if one.task else f"{one.kind}: "
         lines.append(where + one.message)
     lines += [f"not checked: {one}" for one in report.unchecked]
+    copies = space.copies()
+    if copies.days:
+        lines.append(
+            f"daily copies: {len(copies.days)}, the newest of {copies.days[-1]}, in {copies.folder}"
+        )
+    if copies.problem:
+        lines.append(f"no daily copy is made: {copies.problem}")
     depth = "every change replayed" if report.deep else "every digest checked"
     lines.append(
         f"{report.tasks} tasks, {report.changes} changes, {depth}: "
@@ -40,6 +47,7 @@ def verify(call: Call) -> Reply:
         "deep": report.deep,
         "findings": [one._asdict() for one in report.findings],
         "unchecked": [*report.unchecked],
+        "daily_copies": {**copies._asdict(), "days": [*copies.days]},
     }
     status = FINDINGS_STATUS if report.findings else 0
     return Reply(data, "".join(f"{line}\n" for line in lines), status=status)
@@ -59,7 +67,7 @@ def restore(call: Call) -> Reply:
     from .. import workspace
 
     space = workspace.place_to_make(call.values["workspace"] or "")
-    done = space.restore(call.values["folder"], progress=_progress("taken in"))
+    done = space.restore(call.values["backup"], progress=_progress("taken in"))
     lines = [f"restored into {space.root}: {_counts(done.merge)}"]
     if done.kept:
         lines.append(f"the ledger as it was is kept in {done.kept}")

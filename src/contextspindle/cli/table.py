@@ -283,7 +283,8 @@ COMMANDS = (
         (),
         (Option("--deep", "also replay every change", "switch"),),
         ("contextspindle verify", "contextspindle verify --deep --json"),
-        "Nothing is written. With findings it ends with status 7.",
+        "Nothing is written. With findings it ends with status 7. It also tells which daily safety"
+        " copies there are, and why none is made, if so.",
     ),
     Command(
         ("backup",),
@@ -303,11 +304,13 @@ COMMANDS = (
         "archive",
         "restore",
         "Take a backup in, into a fresh workspace or beside what is there.",
-        (Positional("folder", "the folder of a backup", "path"),),
+        (Positional("backup", "the folder of a backup, or a safety copy", "path"),),
         (),
         (
             "contextspindle restore ~/backups/shop-2026-11-30",
             "contextspindle restore ~/backups/shop-2026-11-30 --workspace ~/code/shop-again",
+            "contextspindle restore .contextspindle/tasks/safety/daily-2026-11-30.sqlite3"
+            " --workspace ~/code/shop-again",
         ),
         "What is the same stays, what is older there is passed over, and a task whose history"
         " differs is a conflict: all of them are listed, and nothing is written. A copy of the"

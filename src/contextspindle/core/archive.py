@@ -83,7 +83,7 @@ def read_line(line: bytes) -> Stored:
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"a field is missing or of the wrong kind ({error})") from error
     if digests(task.id, bodies)[-1] != head:
-        raise ValueError(f"the history of {task.id} does not lead to its digest")
+        raise ValueError(f"the history of {task.id} does not lead to its digest: it was altered")
     if (lease.holder if lease else "") != task.claim:
         raise ValueError(f"the lease of {task.id} is not that of its holder")
     return Stored(task, bodies, lease)

@@ -246,7 +246,7 @@ def _check_rules(
         reasons += _gate(after, look, world)
     if reasons:
         kind = DoneRefused if gated else Refused
-        verb = "cannot be done" if gated else "cannot be changed so"
+        verb = "cannot be done" if gated else "cannot be changed like this"
         raise kind(f"Task {after.id} {verb}:", reasons, task=after.id)
 
 
@@ -269,14 +269,20 @@ def _gate(task: Task, look: Look, world: evidence.World) -> list[str]:
     if not task.criteria:
         reasons.append("It has no completion criteria: set them with --criterion TEXT")
     if task.blocker:
-        reasons.append("Its blocker is not clear: clear it with --blocker ''")
+        blocker = text.shortened(text.one_line(task.blocker), 80)
+        reasons.append(
+            f'Its blocker is not clear: it waits for "{blocker}". Once that is resolved, clear it'
+            " with --blocker ''"
+        )
     for other in task.dependencies:
         brief = look(other)
         status = brief.status if brief else "missing"
         if status != "done":
-            remedy = (
-                "remove it with --drop-dependency" if status == "cancelled" else "finish it first"
-            )
+            remedy = "finish it first"
+            if status == "cancelled":
+                remedy = f"it will not be done, so remove it with --drop-dependency {other}"
+            elif not brief:
+                remedy = f"it is not in this ledger, so remove it with --drop-dependency {other}"
             reasons.append(f"Its dependency {other} is {status}: {remedy}")
     return reasons + evidence.gaps(task, world)
 

@@ -86,7 +86,11 @@ def granted(holder: str, token: str, now: int, lasting: int) -> Lease:
 def check_claim(task: Task, lease: Lease | None, now: int) -> None:
     """Refused if the task has ended, ClaimHeld while another has it; else it can be claimed."""
     if task.status not in LIVE:
-        raise Refused(f"Task {task.id} cannot be claimed:", [f"it is {task.status}"], task=task.id)
+        raise Refused(
+            f"Task {task.id} cannot be claimed:",
+            [f"it is {task.status}: reopen it first, with --status open --decision TEXT"],
+            task=task.id,
+        )
     if lease and lease.live(now):
         raise _held(task.id, lease, now)
 
@@ -94,9 +98,9 @@ def check_claim(task: Task, lease: Lease | None, now: int) -> None:
 def check_holder(task_id: str, lease: Lease | None, token: str) -> Lease:
     """The caller's lease.  ClaimLost if the token does not hold the task any more."""
     if lease is None or lease.mark != mark_of(token):
-        taken = f"; {lease.holder} has taken it over" if lease else ""
+        why = f"{lease.holder} has taken it over" if lease else "it was given back, or has ended"
         raise ClaimLost(
-            f"The claim on {task_id} is lost{taken}; nothing was written",
+            f"The claim on {task_id} is lost: {why}; nothing was written",
             task=task_id,
             holder=lease.holder if lease else None,
         )

@@ -209,22 +209,59 @@ def verified(task: Task, world: World = unmoved) -> bool | None:
 
 def gaps(task: Task, world: World = unmoved) -> list[str]:
     """Why the task's evidence does not satisfy its criteria: nothing if it does."""
-    covered: set[int] = set()
-    found = standings(task, world)
-    for entry, state in zip(task.evidence, found):
-        if state == FRESH:
-            number = read(entry.text).criterion
-            covered.update([number] if number else range(1, len(task.criteria) + 1))
-    missing = [number for number in range(1, len(task.criteria) + 1) if number not in covered]
+    missing = dict.fromkeys(range(1, len(task.criteria) + 1))
+    useless: list[tuple[int, Record, str]] = []
+    for number, entry in enumerate(task.evidence, 1):
+        record = read(entry.text)
+        state = standing(record, task.id, task.criteria, world)
+        if state != FRESH:
+            useless.append((number, record, state))
+        elif record.criterion:
+            missing.pop(record.criterion, None)
+        else:
+            missing.clear()
     if not missing:
         return []
-    named = ", ".join(str(number) for number in missing)
-    reasons = [f"{STALE} (criterion {named}): record it with --evidence TEXT, --for N for one"]
-    if MISMATCH in found:
-        reasons.append(f"{MISMATCH}: evidence of another task does not count here; record your own")
-    reasons += [
-        f"Evidence {number} is {state}: renew it"
-        for number, state in enumerate(found, 1)
-        if state.startswith(("stale: ", "failed"))
+    named = ", ".join(map(str, missing))
+    one = " --for N" if len(task.criteria) > 1 else ""
+    reasons: dict[str, list[int]] = {}
+    for number, record, state in useless:
+        if state in (MISMATCH, "stale") or not record.criterion or record.criterion in missing:
+            reasons.setdefault(_useless(record, state), []).append(number)
+    return [
+        f"{STALE} (criterion {named}): show that it holds with --evidence TEXT{one}, or with"
+        f" 'contextspindle task prove {task.id}{one} -- COMMAND'",
+        *(why.replace("{}", _listed(numbers), 1) for why, numbers in reasons.items()),
     ]
-    return reasons
+
+
+def _useless(record: Record, state: str) -> str:
+    """Why a record does not count and what to do, with ``{}`` for its number."""
+    if state == MISMATCH:
+        other = text.shortened(text.one_line(record.task_id), 80)
+        return f"{MISMATCH}: record {{}} is about {other}, so it shows nothing of this task"
+    ran = text.shortened(text.one_line(" ".join(record.command.argv)), 80) if record.command else ""
+    if state == "stale":
+        return (
+            "Record {} was made under other criteria: look whether it still holds, then record it"
+            " again"
+        )
+    if record.command and record.command.status:
+        return (
+            f"Record {{}} is of a command that failed with status {record.command.status}"
+            f" ({ran}): mend what fails, then run it again with 'contextspindle task prove'"
+        )
+    moved = text.one_line(state.removeprefix("stale: "))
+    if record.command:
+        return (
+            f"Record {{}} no longer counts, because {moved} ({ran}):"
+            " run it again with 'contextspindle task prove'"
+        )
+    return (
+        f"Record {{}} no longer counts, because {moved}:"
+        " look at the file, then record it again with --evidence-file"
+    )
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")

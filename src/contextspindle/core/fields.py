@@ -177,7 +177,10 @@ def merged(
     found = dict.fromkeys(present)
     for item in dropped:
         if item not in found:
-            raise InvalidInput(f"{text.shortened(item, 80)!r} is not among the {name}")
+            raise InvalidInput(
+                f"{text.shortened(item, 80)!r} is not among the {name} of the task",
+                hint="'contextspindle task show ID' lists them.",
+            )
         del found[item]
     found.update(dict.fromkeys(one(item) for item in added))
     return tuple(found)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .inspect import Report
+
 COPY = "ledger.sqlite3"
 MANIFEST = "manifest.json"
 
@@ -69,34 +71,63 @@ def _filled(
 ) -> dict[str, Any]:
     path = os.path.join(folder, COPY)
     copy_to(store.open_reader(), path)
-    report = inspect(SqliteStore(path), progress=progress)
+    manifest = _manifest(path, check_sound(SqliteStore(path), progress), tool=tool, at=now)
+    write_new(os.path.join(folder, MANIFEST), canon.encode(manifest) + b"\n")
+    return manifest
+
+
+def check_sound(copy: SqliteStore, progress: Callable[[int], object] = id) -> Report:
+    """What an inspection of a fresh copy found.  StoreCorrupt if that is damage."""
+    report = inspect(copy, progress=progress)
     if report.findings:
         first = report.findings[0]
         raise StoreCorrupt(
             f"The ledger is damaged, so there is no backup: {first.task} {first.message}",
             hint="'contextspindle verify' lists what is damaged.",
         )
-    manifest = {
+    return report
+
+
+def _manifest(path: str, report: Report, *, tool: str, at: int) -> dict[str, Any]:
+    return {
         "format": "contextspindle backup",
         "version": 1,
-        "at": now,
+        "at": at,
         "tool": tool,
         "schema": SCHEMA,
         "tasks": report.tasks,
         "changes": report.changes,
-        "file": COPY,
+        "file": os.path.basename(path),
         "bytes": os.path.getsize(path),
         "sha256": _sha256_of(path),
     }
-    write_new(os.path.join(folder, MANIFEST), canon.encode(manifest) + b"\n")
-    return manifest
 
 
-def opened(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
-    """The ledger in a backup, and its manifest.
+def opened(place: str) -> tuple[SqliteStore, dict[str, Any]]:
+    """The ledger in a backup, and its manifest; ``place`` is its folder, or a safety copy.
 
-    InvalidInput if it is no backup; StoreCorrupt if the copy is not the one that was written.
+    A safety copy has no manifest: what is told of it is what it shows itself.  InvalidInput if it
+    is no backup; StoreCorrupt if the copy is not the one that was written, or is damaged.
     """
+    if os.path.isfile(place):
+        store = SqliteStore(place)
+        report = _checked(store, place)
+        at = os.stat(place).st_mtime_ns // 1_000_000
+        return store, _manifest(place, report, tool="", at=at)
+    return _from_folder(place)
+
+
+def _checked(store: SqliteStore, place: str) -> Report:
+    report = inspect(store)
+    if report.findings:
+        raise StoreCorrupt(
+            f"The copy in {place} is damaged: {report.findings[0].message}",
+            hint="Use another backup.",
+        )
+    return report
+
+
+def _from_folder(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
     try:
         with open(os.path.join(folder, MANIFEST), "rb") as file:
             manifest = canon.decode(file.read())
@@ -119,38 +150,8 @@ def opened(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
             hint="Use another backup.",
         )
     store = SqliteStore(path)
-    report = inspect(store)
-    if report.findings:
-        raise StoreCorrupt(f"The copy in {folder} is damaged: {report.findings[0].message}")
+    _checked(store, folder)
     return store, manifest
-
-
-def safety_copy(store: SqliteStore, name: str, keep: int) -> str:
-    """A copy beside the ledger, named after its occasion; only the newest ``keep`` stay."""
-    folder = os.path.join(os.path.dirname(store.path), "safety")
-    from .private import make_folder
-
-    make_folder(folder)
-    path = os.path.join(folder, name + ".sqlite3")
-    aside = f"{path}.{os.getpid()}.part"
-    try:
-        try:
-            copy_to(store.open_reader(), aside)
-            os.replace(aside, path)
-        except BaseException:
-            if os.path.lexists(aside):
-                os.unlink(aside)  # on a full disk above all
-            raise
-        sync_folder(folder)
-    except driver.Error as error:
-        raise translated(error, store.path) from error
-    except OSError as error:
-        raise translated_os(error, path) from error
-    kind = name.partition("-")[0]
-    copies = sorted(one for one in os.listdir(folder) if one.startswith(kind + "-"))
-    for old in copies[:-keep]:
-        os.unlink(os.path.join(folder, old))
-    return path
 
 
 def _remove(folder: str) -> None:

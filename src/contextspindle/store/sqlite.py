@@ -24,6 +24,8 @@ from .driver import CANTOPEN, READONLY, driver, no_space, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .sqlite_read import SqliteRead
     from .sqlite_write import SqliteWrite
 
@@ -38,6 +40,26 @@ WAIT_SECONDS = 5.0
 
 LOG_LIMIT = 4 * 1024 * 1024
 """The most bytes that a write-ahead log keeps once it is folded back: as much as it grows to."""
+
+
+DAY_NS = 86_400_000_000_000
+
+
+def copy_due(path: str, now: int) -> bool:
+    """Whether no daily copy of the ledger at ``path`` was tried on the day (UTC) of ``now``.
+
+    The side file at which writers queue says so by its time of change, because it is there anyway:
+    the day on which a copy was tried last, or on which the ledger was made.  It costs one ``stat``.
+    """
+    try:
+        return os.stat(path + ".lock").st_mtime_ns // DAY_NS != now * 1_000_000 // DAY_NS
+    except OSError:
+        return False
+
+
+def copy_tried(path: str, now: int) -> None:
+    """Note that a daily copy was tried at ``now``."""
+    os.utime(path + ".lock", ns=(now * 1_000_000,) * 2)
 
 
 def version_of(connection: driver.Connection, path: str) -> int:
@@ -57,9 +79,22 @@ def version_of(connection: driver.Connection, path: str) -> int:
 class SqliteStore:
     """A ledger file.  Connections are opened when first needed, and belong to one thread."""
 
-    def __init__(self, path: str, *, wait: float = WAIT_SECONDS) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        wait: float = WAIT_SECONDS,
+        wrote: Callable[[], object] = bool,
+        missing: str = WorkspaceNotFound.hint,
+    ) -> None:
+        """``wrote`` is called after each commit, when the lock has been given back.
+
+        ``missing`` is what to do where there is no ledger.
+        """
         self._path = path
+        self._missing = missing
         self.wait = wait
+        self.wrote = wrote
         self._reader: driver.Connection | None = None
         self._writer: driver.Connection | None = None
 
@@ -161,7 +196,7 @@ class SqliteStore:
         for place in (os.path.dirname(self._path), self._path):
             private.refuse_link(place)
         if not os.path.exists(self._path):
-            raise WorkspaceNotFound(f"There is no ledger at {self._path}")
+            raise WorkspaceNotFound(f"There is no ledger at {self._path}", hint=self._missing)
         connection = self._try(mode)
         version = self._version(connection)
         if version is None:

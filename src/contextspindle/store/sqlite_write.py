@@ -115,6 +115,8 @@ class SqliteWrite(SqliteRead):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._lock.__exit__(None, None, None)
+        if kind is None:
+            self._store.wrote()
         if isinstance(error, DAMAGE):
             raise translated(error, self._store.path) from error
         if isinstance(error, MISREAD):

@@ -128,6 +128,16 @@ def test_an_export_holds_no_token(store, on_store, ask):
     assert secret.encode() not in b"".join(lines(store))
 
 
+def test_a_line_altered_in_what_no_state_holds_is_refused(store, on_store, ask):
+    """An idempotency key is in a change and in no state: only the chain vouches for it."""
+    on_store.create(ask(goal="g"), key="once")
+    header, line = lines(store)
+    altered = line.replace(b'"key":"once"', b'"key":"other"')
+    assert altered != line
+    with pytest.raises(InvalidInput, match=r"Line 2 .* it was altered"):
+        Archive(EphemeralStore()).take_lines([header, altered])
+
+
 def test_importing_its_own_export_changes_nothing_however_often(store, full):
     before = lines(store)
     for _ in range(2):

@@ -55,6 +55,26 @@ def test_the_state_of_another_task_does_not_pass_for_this_one(sqlite_store, told
         ledger.show(made)
 
 
+@pytest.mark.parametrize(
+    "to", ["claim_holder = 'mallory'", "claim_until = claim_until + 1", "claim_mark = 'x'"]
+)
+def test_an_altered_lease_is_believed_by_nobody(sqlite_store, told, ask, to):
+    """A lease stands beside the chain, so that a digest of its own has to vouch for it."""
+    ledger, made = told
+    token = ledger.claim(made).token
+    alter(sqlite_store, f"UPDATE tasks SET {to}")
+    for use in (
+        lambda: ledger.view(made),
+        lambda: ledger.context(made),
+        lambda: ledger.claim(made),
+        lambda: ledger.update(made, ask(next="x"), claim=token),
+        lambda: ledger.release(made, token=token),
+    ):
+        with pytest.raises(StoreCorrupt, match="its lease does not match its digest"):
+            use()
+    assert ledger.show(made).version == 5
+
+
 def test_an_altered_change_breaks_the_chain_from_there(sqlite_store, told):
     ledger, made = told
     alter(

@@ -91,6 +91,7 @@ def test_a_sound_ledger_is_said_to_be_sound_and_nothing_is_written(project, crea
         ("UPDATE totals SET count = 9", "index"),
         ("DELETE FROM labels", "index"),
         ("DELETE FROM search", "search"),
+        ("UPDATE search SET goal = 'another'", "search"),
         ("DROP INDEX tasks_by_status", "schema"),
         ("UPDATE tasks SET claim_until = 1 + claim_until", "row"),
     ],

@@ -45,7 +45,10 @@ def test_every_criterion_needs_evidence_of_its_own_or_one_for_all(project, creat
     task = create("g", "--criterion", "it builds", "--criterion", "it is fast")
     assert closed(project, task) == (
         False,
-        [f"{STALE} (criterion 1, 2): record it with --evidence TEXT, --for N for one"],
+        [
+            f"{STALE} (criterion 1, 2): show that it holds with --evidence TEXT --for N, or with"
+            f" 'contextspindle task prove {task} --for N -- COMMAND'"
+        ],
     )
     project("task", "update", task, "--evidence", "built", "--for", "1")
     (reason,) = closed(project, task)[1]
@@ -64,12 +67,16 @@ def test_a_refusal_lists_every_reason_at_once_each_with_its_remedy(project, crea
     project("task", "prove", task, "--", "false")
     reasons = closed(project, task)[1]
     assert reasons == [
-        "Its blocker is not clear: clear it with --blocker ''",
-        f"Its dependency {need} is cancelled: remove it with --drop-dependency",
+        'Its blocker is not clear: it waits for "rain". Once that is resolved, clear it with'
+        " --blocker ''",
+        f"Its dependency {need} is cancelled: it will not be done, so remove it with"
+        f" --drop-dependency {need}",
         f"Its dependency {other} is open: finish it first",
-        f"{STALE} (criterion 1): record it with --evidence TEXT, --for N for one",
-        f"{MISMATCH}: evidence of another task does not count here; record your own",
-        "Evidence 2 is failed with status 1: renew it",
+        f"{STALE} (criterion 1): show that it holds with --evidence TEXT, or with"
+        f" 'contextspindle task prove {task} -- COMMAND'",
+        f"{MISMATCH}: record 1 is about {elsewhere}, so it shows nothing of this task",
+        "Record 2 is of a command that failed with status 1 (false): mend what fails, then run it"
+        " again with 'contextspindle task prove'",
     ]
     said = project("task", "update", task, "--status", "done").err.decode()
     said = said.replace(" [DONE_REFUSED]", "")
@@ -107,7 +114,10 @@ def test_a_file_as_evidence_goes_stale_by_itself_when_it_changes_and_says_why(
     assert "[stale: report.txt has changed] report.txt" in (
         project("task", "context", task).out.decode()
     )
-    assert closed(project, task)[1][1] == ("Evidence 1 is stale: report.txt has changed: renew it")
+    assert closed(project, task)[1][1] == (
+        "Record 1 no longer counts, because report.txt has changed: look at the file, then record"
+        " it again with --evidence-file"
+    )
     report.unlink()
     assert "report.txt is gone" in closed(project, task)[1][1]
     report.write_text("all is well\n")
@@ -148,7 +158,7 @@ def test_a_command_as_evidence_is_bound_to_the_tree_and_goes_stale_with_it(
     assert len(found["command"]["commit"]) == 40
     (project.folder / "src" / "a").write_text("2")
     assert standing(task) == ["stale: src has changed since the command ran"]
-    assert "renew it" in closed(project, task)[1][1]
+    assert "run it again" in closed(project, task)[1][1]
     assert project("task", "prove", task, "--covers", "src", "--", "true").status == 0
     (project.folder / "elsewhere").write_text("no matter")
     assert standing(task)[1] == "fresh"

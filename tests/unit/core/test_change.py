@@ -256,7 +256,8 @@ def test_evidence_must_cover_every_criterion():
 def test_evidence_under_other_criteria_is_stale():
     task = changed(created(criteria=["c"]), evidence=EVIDENCE)
     task = changed(task, criteria=["d"], decisions=("better",))
-    (reason,) = reasons(DoneRefused, task, status="done")
+    reason, which = reasons(DoneRefused, task, status="done")
+    assert which.startswith("Record 1 was made under other criteria")
     assert reason.startswith(evidence.STALE)
     back = changed(task, criteria=["c"], decisions=("no, as it was",))
     assert changed(back, status="done").status == "done"

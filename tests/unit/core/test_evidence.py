@@ -312,7 +312,8 @@ def test_a_failed_command_is_named_beside_what_is_missing_and_never_fills_the_ga
     failed = seen(command=RAN._replace(status=3))
     missing, reason = evidence.gaps(task_with(evidence.write(failed)))
     assert missing.startswith(STALE)
-    assert reason == "Evidence 1 is failed with status 3: renew it"
+    assert reason.startswith("Record 1 is of a command that failed with status 3 (")
+    assert reason.endswith("run it again with 'contextspindle task prove'")
 
 
 def test_what_went_stale_by_itself_is_named_with_its_reason():
@@ -320,4 +321,22 @@ def test_what_went_stale_by_itself_is_named_with_its_reason():
     assert evidence.gaps(task) == []
     missing, reason = evidence.gaps(task, lambda _: "report.txt has changed")
     assert "(criterion 1)" in missing
-    assert reason == "Evidence 1 is stale: report.txt has changed: renew it"
+    assert reason.startswith("Record 1 no longer counts, because report.txt has changed: ")
+
+
+def test_records_that_count_for_nothing_for_one_reason_are_named_together():
+    failed = evidence.write(seen(command=RAN._replace(status=3)))
+    _, reason = evidence.gaps(task_with(*[failed] * 7))
+    assert reason.startswith("Record 1, 2, 3, 4, 5, ... is of a command that failed")
+
+
+def test_a_record_for_a_criterion_that_is_shown_otherwise_is_no_reason():
+    failed = evidence.write(seen(1, command=RAN._replace(status=3)))
+    (missing,) = evidence.gaps(task_with(failed, bound("x", 1)))
+    assert "(criterion 2)" in missing
+
+
+def test_what_was_recorded_under_other_criteria_is_named():
+    other = evidence.write(seen(criteria=("something else",)))
+    _, reason = evidence.gaps(task_with(other))
+    assert reason.startswith("Record 1 was made under other criteria: ")

@@ -9,12 +9,15 @@ Then rounds: in each, the bare interpreter (``python -I -c pass``) and every com
 after the other, so that a change of the machine's speed meets all of them.  A ratio is the median
 of the ratios within the rounds.  CPU is user and system time of the finished child and of what it
 started, as the kernel counts it; wall is the time until the child has been reaped.  ``verify``
-looks at every task, so that up to 10,000 it runs in the rounds, and above once.
+looks at every task, so that up to 10,000 it runs in the rounds, and above once; beside it runs what
+no ``verify`` can do without: SQLite's own check of the file and of the search index, and nothing
+else.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from typing import Any
@@ -26,6 +29,15 @@ from contextspindle.core.change import Request
 SIZES = (1_000, 10_000, 100_000)
 BARE = "python -I -c pass"
 VERIFIED_OFTEN = 10_000
+CHECKS_ALONE = """
+import sys, _sqlite3
+ledger = _sqlite3.connect(sys.argv[1], isolation_level=None)
+assert ledger.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+ledger.execute("BEGIN")
+ledger.execute("INSERT INTO search (search) VALUES ('integrity-check')")
+ledger.execute("ROLLBACK")
+"""
+"""What SQLite checks of a ledger by itself."""
 
 
 def main() -> None:
@@ -82,6 +94,8 @@ def measure(folder: str, anchor: str, size: int, arguments: Any) -> list[dict[st
     if size <= VERIFIED_OFTEN:
         calls["verify"] = ["verify"]
     whole = {name: [command, *words, "--workspace", folder] for name, words in calls.items()}
+    if size <= VERIFIED_OFTEN:
+        whole["SQLite's own checks alone"] = checks_alone(folder)
     if arguments.shell:
         whole = {name: ["/bin/sh", "-c", shlex.join(call)] for name, call in whole.items()}
     whole = {BARE: [sys.executable, "-I", "-c", "pass"], **whole}
@@ -107,13 +121,22 @@ def measure(folder: str, anchor: str, size: int, arguments: Any) -> list[dict[st
     ]
 
 
+def checks_alone(folder: str) -> list[str]:
+    """A process that does only what SQLite checks of a ledger by itself."""
+    path = os.path.join(workspace(folder).folder, "tasks", "ledger.sqlite3")
+    return [sys.executable, "-I", "-S", "-c", CHECKS_ALONE, path]
+
+
 def verify(folder: str, size: int, command: str) -> dict[str, Any]:
-    """One inspection of the whole ledger."""
+    """One inspection of the whole ledger, between two runs of SQLite's own checks alone."""
+    first, _ = run(checks_alone(folder), folder)
     used, took = run([command, "verify", "--workspace", folder], folder)
+    second, _ = run(checks_alone(folder), folder)
     return {
         "cpu_seconds": round(used / 1_000, 2),
         "wall_seconds": round(took / 1_000, 2),
         "tasks_per_second": round(size / took * 1_000),
+        "checks_alone_cpu_seconds": round((first + second) / 2_000, 2),
     }
 
 
@@ -130,7 +153,8 @@ def print_table(found: dict[str, Any]) -> None:
     one = found["verify"]
     print(
         f"verify once: {one['wall_seconds']} s, {one['cpu_seconds']} s of processor,"
-        f" {one['tasks_per_second']:,} tasks/s"
+        f" {one['tasks_per_second']:,} tasks/s; SQLite's own checks alone:"
+        f" {one['checks_alone_cpu_seconds']} s of processor"
     )
 
 

@@ -281,7 +281,7 @@ COMMANDS = (
         "verify",
         "Look whether the ledger is sound: stored bytes, chains, states, rows, indexes.",
         (),
-        (Option("--deep", "also replay every change", "switch"),),
+        (Option("--deep", "also replay every change, and compare the texts to search", "switch"),),
         ("contextspindle verify", "contextspindle verify --deep --json"),
         "Nothing is written. With findings it ends with status 7. It also tells which daily safety"
         " copies there are, and why none is made, if so.",

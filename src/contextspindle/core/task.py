@@ -202,43 +202,22 @@ def brief(task: Task) -> Brief:
     return Brief(task.id, task.status, goal, task.parent, task.dependencies)
 
 
-def summary_of(
-    task_id: str,
-    *,
-    version: int,
-    status: str,
-    priority: int,
-    parent: str,
-    updated: int,
-    texts: dict[str, str],
-) -> Summary:
-    """A summary with each of ``texts`` cut at its limit, on a code point."""
+def summary(task: Task) -> Summary:
+    """The task as a list shows it: each text cut at its limit, on a code point."""
+    texts = {field: getattr(task, field) for field in SUMMARY_LIMITS}
     shown = {field: text.cut(texts[field], limit) for field, limit in SUMMARY_LIMITS.items()}
     return Summary(
-        task_id,
-        version,
-        status,
-        priority,
+        task.id,
+        task.version,
+        task.status,
+        task.priority,
         shown["goal"],
         shown["next"],
         shown["blocker"],
         shown["owner"],
-        parent,
-        updated,
+        task.parent,
+        task.updated,
         tuple(field for field in SUMMARY_LIMITS if shown[field] != texts[field]),
-    )
-
-
-def summary(task: Task) -> Summary:
-    """The task as a list shows it."""
-    return summary_of(
-        task.id,
-        version=task.version,
-        status=task.status,
-        priority=task.priority,
-        parent=task.parent,
-        updated=task.updated,
-        texts={field: getattr(task, field) for field in SUMMARY_LIMITS},
     )
 
 

@@ -3,15 +3,18 @@
 Nothing is written.  What is found is told, one finding a place; a sound ledger has none.
 
 One pass goes over the tasks and, beside them, over every table that speaks of tasks, all in the
-order of the tasks: each task is read and decoded once, and nothing is held in memory.  Meanwhile a
-thread has SQLite check the file and the search index, which it does without the interpreter.
+order of the tasks: each task is read and decoded once, and nothing is held in memory.  The file
+itself and the search index SQLite checks without the interpreter; of a large ledger in two threads
+meanwhile.  That the index fits its own texts is a matter of damage, and always looked at; that the
+texts are those of the state could only be a mistake of the program, and is looked at if deep.
 """
 
 from __future__ import annotations
 
+import os
+
 from ..core import canon
-from ..core.digest import NONE, bulk_sha256
-from ..core.search import texts_of
+from ..core.digest import NONE, bulk_sha256, sha256
 from ..core.task import STATUSES
 from ..core.value import Value
 from ..errors import SpindleError, StoreBusy, StoreError, StoreReadOnly
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_FINDINGS = 1_000
+LARGE_BYTES = 4 * 1024 * 1024
+"""From such a file on, threads and a faster digest pay for their start."""
 CACHE_KIB = 64 * 1024
-"""The pages that SQLite may keep: a check jumps between tables and their indexes."""
+"""The pages of a large file that SQLite may keep: a check jumps between tables and indexes."""
 
 _UNREADABLE = (*DAMAGE, ValueError, KeyError, TypeError, AttributeError, SpindleError)
 _LEASE = ("claim_holder", "claim_mark", "claim_until", "claim_length", "claim_check")
@@ -59,7 +64,7 @@ def inspect(
 ) -> Report:
     """Look at the database, the chains, the states, the rows and the indexes.
 
-    ``deep`` also replays every change.
+    ``deep`` also replays every change, and makes the texts of the search index anew.
     """
     try:
         return _Inspection(store, deep, progress).report()
@@ -105,14 +110,16 @@ class _Inspection:
         self.progress = progress
         self.findings: list[Finding] = []
         self.unchecked: list[str] = []
-        self.sha256 = bulk_sha256()
+        self.large = os.path.getsize(store.path) >= LARGE_BYTES
+        self.sha256 = bulk_sha256() if self.large else sha256
         self.tasks = self.changes = 0
         self.counts = dict.fromkeys(STATUSES, 0)
 
     def report(self) -> Report:
-        aside = _Aside(self.store)
+        aside = _Aside(self.store, apart=self.large)
         try:
-            self.db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+            if self.large:
+                self.db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
             self.db.execute("BEGIN")
             for look in (self._schema, self._tasks, self._totals):
                 try:
@@ -169,11 +176,10 @@ class _Inspection:
         self.keys = self._beside(
             "index", "creations", "SELECT task, key, request FROM creations ORDER BY task"
         )
-        columns = ", ".join(f"t.{name}" for name in (*_LEASE, *SPREAD))
-        # The table beneath the search index, because reading through the index takes twice as long.
+        # Of a lease only whether there is any: most tasks have none.
         rows = self.db.execute(
-            f"SELECT c0, c1, c2, c3, c4, pk, state, digest, head, unmet, {columns}"  # noqa: S608
-            " FROM tasks AS t LEFT JOIN search_content AS s ON s.id = t.pk ORDER BY pk"
+            f"SELECT pk, state, digest, head, unmet, coalesce({', '.join(_LEASE)}),"  # noqa: S608
+            f" {', '.join(SPREAD)} FROM tasks ORDER BY pk"
         )
         for row in rows:
             self.tasks += 1
@@ -182,7 +188,7 @@ class _Inspection:
             except DAMAGE:
                 raise
             except _UNREADABLE as error:
-                self._find("state", row[15], f"it cannot be read: {error}")
+                self._find("state", row[6], f"it cannot be read: {error}")
             if not self.tasks % 1_000:
                 self.progress(self.tasks)
         for table in (self.chains, self.needs, self.labels, self.keys):
@@ -192,25 +198,24 @@ class _Inspection:
             self._find("search", "", f"{texts} entries for {self.tasks} tasks")
 
     def _task(self, row: tuple[Any, ...]) -> None:
-        pk, state, digest, head, unmet = row[5:10]
-        task_id, version = row[15:17]
+        pk, state, digest, head, unmet, lease, task_id, version = row[:8]
         chain = self.chains.of(pk)
         self._chain(task_id, chain, version, digest, head)
-        if self.keys.at <= pk or (chain and b'"key":' in chain[0][3]):
+        if self.keys.at <= pk or (chain and _has_key(chain[0][3])):
             self._key(task_id, chain, self.keys.of(pk))
         if self.sha256(state) != digest:
             self._find("state", task_id, "the state does not match its digest")
             return
         found = canon.decode(state)
-        wanted = spread(found)
-        if row[15:] != wanted:
-            self._columns(task_id, row[15:], wanted)
-        if row[10:15] != _NO_LEASE or "claim" in found:
-            self._lease(task_id, row[10:15], found.get("claim", ""))
         self.counts[found["status"]] += 1
-        if row[:5] != texts_of(found):
-            self._find("search", task_id, "the index does not hold its texts")
-        if self.needs.at <= pk or "dependencies" in found or unmet:
+        wanted = spread(found)
+        if row[6:] != wanted:
+            self._columns(task_id, row[6:], wanted)
+        if self.deep:
+            self._texts(pk, task_id, found)
+        if lease is not None or "claim" in found:
+            self._lease(pk, task_id, found.get("claim", ""))
+        if self.needs.at <= pk or unmet or "dependencies" in found:
             self._needs(task_id, found.get("dependencies", ()), self.needs.of(pk), unmet)
         if self.labels.at <= pk or "labels" in found:
             labels = sorted(label for _, label in self.labels.of(pk))
@@ -222,15 +227,16 @@ class _Inspection:
     ) -> None:
         self.changes += len(chain)
         digest, body = NONE, b""
-        prefix = task_id.encode()
         for number, (_, version, stored, body) in enumerate(chain, 1):
-            digest = self.sha256(b"%b\n%b\n%b" % (prefix, digest.encode(), body))
+            digest = self.sha256(f"{task_id}\n{digest}\n".encode() + body)
             if version != number or stored != digest:
                 self._find("chain", task_id, f"the chain breaks at version {version}")
                 return
+        # The keys of a change are in order, and these are the last.
+        end = f'"state":"{state_digest}","task":"{task_id}","version":{newest}}}'
         if len(chain) != newest or digest != head:
             self._find("chain", task_id, "the chain does not end where the task says")
-        elif b'"state":"%b"' % state_digest.encode() not in body:
+        elif not body.endswith(end.encode()):
             self._find("chain", task_id, "the newest change does not lead to the state")
         elif self.deep:
             self._replay(task_id, chain)
@@ -257,9 +263,18 @@ class _Inspection:
             if one != other:
                 self._find("row", task_id, f"the column {name} does not say what the state says")
 
-    def _lease(self, task_id: str, lease: tuple[Any, ...], holder: str) -> None:
+    def _texts(self, pk: int, task_id: str, found: dict[str, Any]) -> None:
+        from ..core.search import texts_of
+
+        # The table beneath the index, because reading through the index takes twice as long.
+        sql = f"SELECT c0, c1, c2, c3, c4 FROM search_content WHERE id = {pk}"  # noqa: S608
+        if self._all(sql) != [texts_of(found)]:
+            self._find("search", task_id, "the index does not hold its texts")
+
+    def _lease(self, pk: int, task_id: str, holder: str) -> None:
         from ..core.claims import Lease
 
+        (lease,) = self._all(f"SELECT {', '.join(_LEASE)} FROM tasks WHERE pk = {pk}")  # noqa: S608
         if (lease[0] or "") != holder:
             self._find("row", task_id, "the lease is not that of the holder")
         if lease[0] is None:
@@ -279,46 +294,68 @@ class _Inspection:
             self._find("index", "", "the totals are not those of the tasks")
 
 
+def _has_key(body: bytes) -> bool:
+    """Whether a change has an idempotency key: if so, that stands before what it sets."""
+    return body.find(b'"key":', 0, body.find(b'"set":')) >= 0
+
+
 class _Aside:
-    """What SQLite checks itself, in a thread: the file, and the search index against its texts."""
+    """What SQLite checks itself: the file, and the search index against its texts.
 
-    def __init__(self, store: SqliteStore) -> None:
-        import _thread
+    ``apart``, each is done in a thread meanwhile.
+    """
 
-        self._store = SqliteStore(store.path, wait=store.wait)
-        self._done = _thread.allocate_lock()
-        self._done.acquire()
+    def __init__(self, store: SqliteStore, *, apart: bool) -> None:
+        # A connection belongs to one thread.
+        self._store = SqliteStore(store.path, wait=store.wait) if apart else store
+        self._apart = apart
+        self._locks: list[Any] = []
         self._failed: BaseException | None = None
         self.findings: list[Finding] = []
         self.unchecked: list[str] = []
-        _thread.start_new_thread(self._work, ())
+        for look in (self._file, self._index):
+            if apart:
+                self._start(look)
+            else:
+                look()
+
+    def _start(self, look: Callable[[], None]) -> None:
+        import _thread
+
+        done = _thread.allocate_lock()
+        done.acquire()
+
+        def work() -> None:
+            try:
+                look()
+            except BaseException as error:
+                self._failed = error
+            finally:
+                done.release()
+
+        self._locks.append(done)
+        _thread.start_new_thread(work, ())
 
     def wait(self) -> None:
-        """Until everything is looked at; raises what the thread did not expect."""
-        self._done.acquire()
+        """Until everything is looked at; raises what a thread did not expect."""
+        for done in self._locks:
+            done.acquire()
         if self._failed:
             raise self._failed
-
-    def _work(self) -> None:
-        try:
-            self._file()
-            self._index()
-        except BaseException as error:
-            self._failed = error
-        finally:
-            self._done.release()
 
     def _file(self) -> None:
         try:
             db = self._store.open_reader()
-            db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+            if self._apart:
+                db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
             for (line,) in db.execute("PRAGMA integrity_check(100)").fetchall():
                 if line != "ok":
                     self.findings.append(Finding("database", "", line))
         except DAMAGE as error:
             self.findings.append(Finding("database", "", f"cannot be read: {error}"))
         finally:
-            self._store.close()
+            if self._apart:
+                self._store.close()
 
     def _index(self) -> None:
         """SQLite has a command for it that looks like a write."""

@@ -5,7 +5,7 @@ A task is one row and its digest is checked; lists come from columns that the st
 
 from __future__ import annotations
 
-from ..core import task
+from ..core import task, text
 from ..errors import AmbiguousId, StoreCorrupt, TaskNotFound
 from .driver import DAMAGE, driver, translated
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .sqlite import SqliteStore
 
 _SUMMARY = "id, version, status, priority, parent, updated, goal, next, blocker, owner, cut"
+_LIMITS = task.SUMMARY_LIMITS
 MOST_WORDS = 64
 """So many words that begin as a query asks are looked for one by one."""
 
@@ -51,7 +52,9 @@ class SqliteRead:
         trace: TracebackType | None,
     ) -> None:
         if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+            # What a search made for itself stays with the connection: undone, it would take the
+            # whole schema with it, which the next statement would have to read again.
+            self._db.execute("ROLLBACK" if kind else "COMMIT")
         if isinstance(error, DAMAGE):
             raise translated(error, self._store.path) from error
         if isinstance(error, MISREAD):
@@ -248,24 +251,29 @@ class SqliteRead:
         from ..errors import SearchFailed
 
         found: dict[int, None] = {}
+        asked = ""
         try:
             # Beginnings of words are looked for only where whole words do not fill the page: the
             # index has to gather every word that begins so.
             for loose in (False, True) if terms else ():
+                before = asked
                 if len(found) <= offset + limit:
-                    found.update(dict.fromkeys(self._found(terms, offset + limit, loose=loose)))
+                    asked = " AND ".join(self._asked(term, loose=loose) for term in terms)
+                if asked != before:
+                    found.update(dict.fromkeys(self._found(asked, offset + limit)))
             if terms and not found and not self._index_answers():
                 raise SearchFailed(f"The search index of {self._store.path} has lost its entries")
         except DAMAGE as error:
             raise SearchFailed(f"Could not search {self._store.path}: {error}") from error
         wanted = list(found)[offset : offset + limit]
-        sql = f"SELECT {_SUMMARY} FROM tasks WHERE pk = ?"  # noqa: S608 (our own columns)
-        rows = [self._one(sql, pk) for pk in wanted]
-        if None in rows:
+        marks = ", ".join("?" * len(wanted))
+        sql = f"SELECT pk, {_SUMMARY} FROM tasks WHERE pk IN ({marks})"  # noqa: S608 (our own columns)
+        rows = {pk: row for pk, *row in self._all(sql, *wanted)}
+        if len(rows) < len(wanted):
             raise SearchFailed(
                 f"The search index of {self._store.path} names tasks that are not there"
             )
-        return _page(rows, len(found), offset)
+        return _page([rows[pk] for pk in wanted], len(found), offset)
 
     def _index_answers(self) -> bool:
         """Whether the index finds the newest task by its id: an emptied one gives no error."""
@@ -277,14 +285,13 @@ class SqliteRead:
         sql = "SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?"
         return bool(self._one(sql, f'{{name}} : "{" ".join(words(newest[1]))}"', newest[0]))
 
-    def _found(self, terms: tuple[Term, ...], needed: int, *, loose: bool) -> list[int]:
+    def _found(self, asked: str, needed: int) -> list[int]:
         """Row numbers of what holds every term, best first.
 
         A common word stands in most of a million tasks: only the newest that hold it are ranked.
         """
         from ..core.search import FIELDS
 
-        asked = " AND ".join(self._asked(term, loose=loose) for term in terms)
         newest = [
             pk
             for (pk,) in self._all(
@@ -408,15 +415,20 @@ def _page(rows: list[Any], total: int, offset: int) -> Page:
 
 
 def _summary(row: Any) -> Summary:
-    task_id, version, status, priority, parent, updated, *texts, cut = row
-    shown = task.summary_of(
-        task_id,
-        version=version,
-        status=status,
-        priority=priority,
-        parent=parent or "",
-        updated=updated,
-        texts=dict(zip(task.SUMMARY_LIMITS, texts)),
+    task_id, version, status, priority, parent, updated, goal, next_action, blocker, owner, long = (
+        row
     )
     # The columns hold the texts as they were cut when written; only the owner is whole there.
-    return shown._replace(cut=tuple(cut.split(",")) if cut else ())
+    return task.Summary(
+        task_id,
+        version,
+        status,
+        priority,
+        text.cut(goal, _LIMITS["goal"]),
+        text.cut(next_action, _LIMITS["next"]),
+        text.cut(blocker, _LIMITS["blocker"]),
+        text.cut(owner, _LIMITS["owner"]),
+        parent or "",
+        updated,
+        tuple(long.split(",")) if long else (),
+    )

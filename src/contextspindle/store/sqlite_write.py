@@ -143,14 +143,18 @@ class SqliteWrite(SqliteRead):
     def _keep(self, after: Task, head: str, pk: int | None) -> int:
         """The row of the task as it is after a change; a new one where ``pk`` is None."""
         columns = row_of(after, head)
-        names = list(columns)
+        names = ", ".join(columns)
         if pk is not None:
-            marks = ", ".join(f"{name} = ?" for name in names)
-            sql = f"UPDATE tasks SET {marks} WHERE pk = ?"  # noqa: S608 (our own columns)
-            self._db.execute(sql, (*columns.values(), pk))
+            sql = f"SELECT {names} FROM tasks WHERE pk = ?"  # noqa: S608 (our own columns)
+            before = zip(columns, self._one(sql, pk))
+            # A column that is set, even to what it held, has every index that it is in rewritten.
+            changed = {name: columns[name] for name, value in before if columns[name] != value}
+            marks = ", ".join(f"{name} = ?" for name in changed)
+            sql = f"UPDATE tasks SET {marks} WHERE pk = ?"  # noqa: S608
+            self._db.execute(sql, (*changed.values(), pk))
             return pk
-        marks = ", ".join("?" * len(names))
-        sql = f"INSERT INTO tasks (unmet, {', '.join(names)}) VALUES (0, {marks})"  # noqa: S608
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT INTO tasks (unmet, {names}) VALUES (0, {marks})"  # noqa: S608
         made = self._db.execute(sql, tuple(columns.values())).lastrowid
         assert made is not None
         return made

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.errors import SpindleError, StoreCorrupt, StoreUnavailable, WorkspaceNotFound
+from contextspindle.store.inspect import LARGE_BYTES, inspect
 from contextspindle.store.sqlite import SqliteStore
 
 
@@ -190,3 +191,36 @@ def test_any_folder_name_will_do(tmp_path, make_ledger, ask, name):
     assert make_ledger(store).show(made.id) == made
     assert (tmp_path / name / "ledger.sqlite3").exists()
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "kind"),
+    [
+        ("SELECT 1", None),
+        ("UPDATE totals SET count = 9", "index"),
+        ("UPDATE tasks SET digest = 'x'", "state"),
+        ("DELETE FROM search_docsize WHERE id = 1", "search"),
+        (
+            "UPDATE sqlite_schema SET sql = replace(sql, '<> ''''', '<> ''ada''')"
+            " WHERE name = 'tasks_by_owner'",
+            "database",
+        ),
+    ],
+)
+def test_in_a_large_file_the_same_is_found(sqlite_store, make_ledger, ask, damage, kind):
+    """Its parts are looked at side by side."""
+    ledger = make_ledger(sqlite_store)
+    for number in range(2):
+        notes = tuple(f"{number} {line} ".ljust(60_000, "y") for line in range(28))
+        ledger.create(ask(goal="large", owner="ada", notes=notes))
+    sqlite_store.close()
+    raw = sqlite3.connect(sqlite_store.path, isolation_level=None)
+    raw.execute("PRAGMA writable_schema=ON")
+    raw.execute(damage)
+    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    raw.close()
+    assert Path(sqlite_store.path).stat().st_size > LARGE_BYTES
+    report = inspect(SqliteStore(sqlite_store.path))
+    assert (report.tasks, report.changes, report.unchecked) == (2, 2, ())
+    assert {one.kind for one in report.findings} >= ({kind} if kind else set())
+    assert bool(report.findings) == bool(kind)

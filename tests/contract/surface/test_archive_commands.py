@@ -90,14 +90,18 @@ def test_a_sound_ledger_is_said_to_be_sound_and_nothing_is_written(project, crea
         ("DELETE FROM changes", "chain"),
         ("UPDATE totals SET count = 9", "index"),
         ("DELETE FROM labels", "index"),
+        ("DELETE FROM creations", "index"),
+        ("UPDATE creations SET key = 'another'", "index"),
         ("DELETE FROM search", "search"),
         ("UPDATE search SET goal = 'another'", "search"),
         ("DROP INDEX tasks_by_status", "schema"),
         ("UPDATE tasks SET claim_until = 1 + claim_until", "row"),
+        ("UPDATE tasks SET claim_length = 5 WHERE claim_holder IS NULL", "row"),
     ],
 )
 def test_what_is_wrong_is_found_named_and_ends_with_7(project, create, ledger, damage, kind):
-    task = create("g", "--label", "ui")
+    task = create("g", "--label", "ui", "--key", "k", "--note", "n")
+    create("held by nobody")
     project("task", "claim", task)
     with sqlite3.connect(ledger) as raw:
         raw.execute(damage)
@@ -108,6 +112,17 @@ def test_what_is_wrong_is_found_named_and_ends_with_7(project, create, ledger, d
     told = project("verify")
     assert told.status == 7
     assert "findings" in told.out.decode()
+
+
+def test_a_search_index_made_of_other_texts_is_found_deep(project, create, ledger):
+    task = create("g")
+    create("another")
+    with sqlite3.connect(ledger) as raw:
+        raw.execute("UPDATE search SET goal = 'not that' WHERE rowid = 1")
+    raw.close()
+    done = project("verify", "--deep", "--json")
+    found = [(one["kind"], one["task"]) for one in done.data["findings"]]
+    assert (done.status, found) == (7, [("search", task)])
 
 
 # -- backup

@@ -26,6 +26,7 @@
     │  └─ EventUnknown
     └─ StoreError               7
        ├─ StoreBusy            75   try again
+       │  └─ PurgeUnfinished
        ├─ StoreUnavailable
        ├─ StoreReadOnly
        ├─ StoreFull
@@ -249,6 +250,13 @@ class StoreBusy(StoreError):
     code = "STORE_BUSY"
     exit_status = 75
     hint = "Try again."
+
+
+class PurgeUnfinished(StoreBusy):
+    """The text is out of all that is read, but not out of files that another process is using."""
+
+    code = "PURGE_UNFINISHED"
+    hint = "End what reads the workspace, then purge the same text again: it does the rest."
 
 
 class StoreUnavailable(StoreError):

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .core.archive import Stored
     from .core.change import Change
     from .core.claims import Lease
+    from .core.eraser import Eraser
     from .core.evidence import CommandMark, FileMark, Record
+    from .core.purge import Purge
     from .core.search import Term
     from .core.task import Brief, Page, Related, Task
     from .core.transcript import Reading, Turn
@@ -98,6 +100,15 @@ if TYPE_CHECKING:
         def everything(self) -> Iterator[Stored]:
             """Every task whole, in the order of their creation, as it is stored."""
 
+        def whole(self, task_id: str) -> Stored:
+            """One task so.  TaskNotFound; StoreCorrupt if its history does not lead to it."""
+
+        def purges(self, task_id: str) -> tuple[Purge, ...]:
+            """What was taken out of a task's history, the first purge first."""
+
+        def holding(self, forms: tuple[bytes, ...]) -> list[str]:
+            """The tasks of which some stored bytes hold one of ``forms``, the oldest first."""
+
         def creation(self, key: str) -> tuple[str, str] | None:
             """The request digest and the task id recorded under an idempotency key."""
 
@@ -116,6 +127,12 @@ if TYPE_CHECKING:
         def join(self, task: Task) -> None:
             """Make the links of an adopted task."""
 
+        def rewrite(self, stored: Stored) -> None:
+            """Keep a task's whole history, and all that is derived of it, in place of what was.
+
+            Its id, its number of versions, its status and its links are as they were.
+            """
+
         def keep_lease(self, task_id: str, lease: Lease | None) -> None:
             """Record who holds a task until when: outside of the chain, a renewal is no change."""
 
@@ -127,6 +144,29 @@ if TYPE_CHECKING:
 
         def write(self) -> Block[WriteTxn]:
             """A change.  StoreBusy if the lock is not had within five seconds."""
+
+        def check_scrub(self) -> None:
+            """Nothing, if :meth:`scrub` could be done now.  StoreBusy if a reader keeps it back."""
+
+        def scrub(self) -> None:
+            """What was replaced is nowhere in the store's files any more.
+
+            StoreBusy, and all that is committed stands, if a reader keeps it back.
+            """
+
+    class Place(Protocol):
+        """Something that is kept beside the ledger, from which a text can be taken out."""
+
+        @property
+        def path(self) -> str:
+            """Where it is."""
+
+        def purge(self, eraser: Eraser, *, write: bool) -> int:
+            """Take the text out, durably; how many items held it.
+
+            All or nothing; again after a crash does the rest.  Without ``write`` nothing is
+            changed, only counted.  StoreError.
+            """
 
     class Transcript(Protocol):
         """The turns of one session, streamed once in bounded memory."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .actions.archive import Archive
     from .actions.fuse import Fuse
     from .actions.ledger import Ledger
+    from .actions.purge import Purged
     from .checkout import Checkout
     from .config import Settings
     from .core.archive import Merge
@@ -139,7 +140,30 @@ class Workspace:
         """
         from .store.private import write_pieces
 
-        return write_pieces(path, lines)
+        count = write_pieces(path, lines)
+        self._note("export", path)
+        return count
+
+    def _note(self, kind: str, path: str) -> None:
+        from .store.copies import CopyList
+
+        CopyList.of(self.folder).add(now(), kind, os.path.abspath(path))
+
+    def purge(self, given: str, *, write: bool) -> Purged:
+        """Take a text out of everything that is kept; without ``write``, only say where it is.
+
+        InvalidInput for a text that cannot be looked for; see :class:`.actions.purge.Purger`.
+        """
+        from .actions.purge import Purger
+        from .core.eraser import Eraser
+        from .store import copies
+
+        eraser = Eraser(given)
+        outside = copies.outside(self.folder, eraser)
+        places = copies.places(self.folder)
+        purger = Purger(self.store(), places, actor=self.settings.actor, clock=now)
+        purged = purger.purge(eraser) if write else purger.preview(eraser)
+        return purged._replace(left=tuple(copies.left(self.folder, eraser)), outside=outside)
 
     def verify(self, *, deep: bool = False, progress: Callable[[int], object] = id) -> Report:
         """What an inspection of the ledger found; nothing is written."""
@@ -152,7 +176,9 @@ class Workspace:
         from . import __version__
         from .store.backup import back_up
 
-        return back_up(self.store(), folder, tool=__version__, now=now(), progress=progress)
+        made = back_up(self.store(), folder, tool=__version__, now=now(), progress=progress)
+        self._note("backup", folder)
+        return made
 
     def restore(self, place: str, *, progress: Callable[[int], object] = id) -> Restored:
         """Take a backup or a safety copy in, after a copy of the ledger as it was is put aside."""
@@ -160,11 +186,11 @@ class Workspace:
         from .store.backup import opened
         from .store.safety import before_restore
 
-        source, manifest = opened(place)
-        store = self.store()
-        fresh = store.path in self.make().wrote
-        kept = "" if fresh else before_restore(store, now())
-        merge = Archive(store).take_store(source, progress=progress)
+        with opened(place) as (source, manifest):
+            store = self.store()
+            fresh = store.path in self.make().wrote
+            kept = "" if fresh else before_restore(store, now())
+            merge = Archive(store).take_store(source, progress=progress)
         return Restored(merge, manifest, kept)
 
     def checkout(self) -> Checkout:

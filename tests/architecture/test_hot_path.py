@@ -174,6 +174,13 @@ def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, tas
         assert found <= STANDARD | FUSE
 
 
+def test_a_purge_loads_the_lean_start_and_nothing_else(loaded, task):
+    for words in ((), ("--write",)):
+        found = loaded("purge", *words, payload={"leaked": "a goal"})
+        assert found & FORBIDDEN == set()
+        assert found <= STANDARD
+
+
 def test_the_installed_command_takes_nothing_from_the_folder_or_the_environment(command, task):
     """What -I promises: a project cannot bring its own modules into our command."""
     (command.folder / "os.py").write_text("raise SystemExit(99)")

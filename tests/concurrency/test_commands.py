@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import subprocess
 import time
 
 import pytest
@@ -67,6 +68,28 @@ def test_notes_from_many_commands_are_all_kept(command, at_once):
     )
     history = command("task", "history", made, "--json").data
     assert [one["version"] for one in history["changes"]] == [*range(1, 18)]
+
+
+def test_a_purge_among_writers_loses_nothing_and_leaves_nothing(command, at_once, tmp_path):
+    assert command("init").status == 0
+    made = command("task", "create", "x", "--note", "kq7-Zx93", "--quiet").out.decode().strip()
+    (tmp_path / "leaked").write_bytes(b"kq7-Zx93")
+    with (tmp_path / "leaked").open("rb") as given:
+        purge = subprocess.Popen(
+            [command.path, "purge", "--write"],
+            stdin=given,
+            stdout=subprocess.DEVNULL,
+            cwd=command.folder,
+            env=command.environment,
+        )
+        calls = [("task", "update", made, "--note", f"{one}") for one in range(6)]
+        assert [status for status, _, _ in at_once(*calls)] == [0] * 6
+        assert purge.wait(timeout=60) == 0
+    notes = [one["text"] for one in command("task", "show", made, "--json").data["notes"]]
+    assert sorted(notes) == [*map(str, range(6)), "[masked]"]
+    assert command("verify", "--deep").status == 0
+    ledger = command.folder / ".contextspindle" / "tasks"
+    assert b"kq7-Zx93" not in b"".join(one.read_bytes() for one in ledger.iterdir())
 
 
 def test_of_two_commands_that_expect_one_version_one_is_refused(command, at_once):

@@ -15,7 +15,9 @@ from contextspindle.actions.ledger import Ledger
 from contextspindle.core.change import Request
 from contextspindle.core.task import Task
 from contextspindle.store.backup import back_up, opened
+from contextspindle.store.incidents import Incidents
 from contextspindle.store.inspect import inspect
+from contextspindle.store.safety import before_restore
 from contextspindle.store.snapshots import JsonLinesLog
 from contextspindle.store.sqlite import SqliteStore
 
@@ -25,6 +27,7 @@ ADDED = ("t-added1", "t-added2")
 
 TRANSCRIPT, ARCHIVE, BACKUP = "session.jsonl", "archive.jsonl", "copy"
 OLD_COPIES = tuple(f"daily-2026-01-0{number}.sqlite3" for number in range(1, 8))
+LEAKED = b"kq7-Zx93-not-known-to-anybody"
 ISSUES, SOURCES = "issues.jsonl", ("beads:bd-1", "beads:bd-2")
 
 
@@ -76,6 +79,10 @@ class Case(NamedTuple):
     """Whether it begins without a workspace."""
     due: bool = False
     """Whether a daily copy is due, and there are as many older ones as stay."""
+    given: bytes = b""
+    """What it reads from standard input."""
+    by_place: bool = False
+    """Whether each place that it changes is whole by itself, and again does the rest."""
 
 
 def init_is_whole_or_can_be_repeated(before: World, after: World, result: Any) -> None:
@@ -270,10 +277,10 @@ def backup_is_whole_or_absent(before: World, after: World, result: Any) -> None:
     if not made.exists():
         again = after.run(*CASES["backup"].words)
         assert again.status == 0, again.err
-    store, manifest = opened(str(made))
-    assert b"".join(Archive(store).lines()) == before.exported()
-    assert manifest["tasks"] == len(before.tasks())
-    store.close()
+    with opened(str(made)) as (store, manifest):
+        assert b"".join(Archive(store).lines()) == before.exported()
+        assert manifest["tasks"] == len(before.tasks())
+        store.close()
 
 
 def first_restore_is_whole_or_can_be_repeated(before: World, after: World, result: Any) -> None:
@@ -282,6 +289,27 @@ def first_restore_is_whole_or_can_be_repeated(before: World, after: World, resul
     again = after.run(*CASES["restore"].words)
     assert again.status == 0, again.err
     assert set(after.tasks()) == {KEPT, OTHER, *ADDED}
+
+
+def purge_is_completed_by_the_next(before: World, after: World, result: Any) -> None:
+    old, new = before.tasks(), after.tasks()
+    masked = old[OTHER].notes[0]._replace(text="it is [masked]")
+    assert {**new, OTHER: old[OTHER]} == old
+    assert new[OTHER] in (old[OTHER], bare := old[OTHER]._replace(notes=(masked,)))
+    assert [one["session"] for one in after.snapshots()] == ["s0"]
+    if result.status == 0:
+        assert holding(after.place) == []
+    again = after.run(*CASES["purge"].words, input=LEAKED)
+    assert again.status == 0, again.err
+    assert holding(after.place) == []
+    assert after.tasks() == {**old, OTHER: bare}
+    assert [one["draft"]["items"][0][1] for one in after.snapshots()] == ["[masked]"]
+    assert after.run("verify").data["purges"] == 1
+
+
+def holding(place: Path) -> list[Path]:
+    """The files of a workspace that hold the text."""
+    return [one for one in place.rglob("*") if one.is_file() and LEAKED in one.read_bytes()]
 
 
 CASES = {
@@ -320,6 +348,9 @@ CASES = {
     ),
     "backup": Case(("backup", "again"), backup_is_whole_or_absent),
     "restore": Case(("restore", BACKUP), taking_in_is_whole_or_absent),
+    "purge": Case(
+        ("purge", "--write"), purge_is_completed_by_the_next, given=LEAKED, by_place=True
+    ),
     "first restore": Case(
         ("restore", BACKUP), first_restore_is_whole_or_can_be_repeated, fresh=True
     ),
@@ -341,10 +372,13 @@ def make_project(folder: Path, aside: Path) -> SqliteStore:
     names = iter([KEPT, OTHER])
     ledger = Ledger(store, actor="ada", clock=lambda: 1_000, new_id=lambda: next(names))
     ledger.create(Request({"goal": "kept", "criteria": ["c"]}, notes=("n1",)))
-    ledger.create(Request({"goal": "other", "parent": KEPT}))
+    leaked = LEAKED.decode()
+    ledger.create(Request({"goal": "other", "parent": KEPT}, notes=(f"it is {leaked}",)))
     ledger.update(KEPT, Request(evidence=(("e1", 0),)))
     log = JsonLinesLog(str(place / "fuse" / "ledger.jsonl"))
-    log.append({"v": 1, "session": "s0", "at": 1, "draft": {"items": []}})
+    log.append({"v": 1, "session": "s0", "at": 1, "draft": {"items": [["said", leaked]]}})
+    Incidents(str(place / "incidents.jsonl")).add(1, "restore", error=leaked)
+    before_restore(store, 1)
 
     other = SqliteStore(str(aside / "tasks" / "ledger.sqlite3"))
     other.create()

@@ -68,6 +68,7 @@ def calls(world, fault_library, tmp_path):
             counter.unlink(missing_ok=True)
             result = world(case).run(
                 *case.words,
+                input=case.given,
                 env={
                     "LD_PRELOAD": str(fault_library),
                     "FAULT_MODE": "count",
@@ -112,6 +113,7 @@ def test_a_command_stopped_at_any_call_leaves_all_or_nothing(
         before, after = world(case), world(case)
         result = after.run(
             *case.words,
+            input=case.given,
             env={
                 "LD_PRELOAD": str(fault_library),
                 "FAULT_MODE": mode,

@@ -1,4 +1,4 @@
-"""Ledger files of this and of made-up schemas, and a second migration that does not exist yet."""
+"""Ledger files of this and of made-up schemas, and a next migration that does not exist yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from contextspindle.store import schema
 from contextspindle.store.sqlite import SqliteStore
 
-SECOND = """-- A made-up second schema: a column, an index, data moved; and "; " in a comment.
+NEXT = """-- A made-up next schema: a column, an index, data moved; and "; " in a comment.
 
 ALTER TABLE tasks ADD COLUMN starred INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX tasks_starred ON tasks (starred, pk) WHERE starred = 1;
@@ -29,7 +29,7 @@ INSERT INTO about (key, value) VALUES ('migrated', 'once; and only once');
 
 @pytest.fixture
 def old(tmp_path: Path, make_ledger: Any, ask: Any) -> Path:
-    """A ledger of the first schema with three tasks."""
+    """A ledger of this schema with three tasks."""
     path = tmp_path / "tasks" / "ledger.sqlite3"
     store = SqliteStore(str(path))
     store.create()
@@ -43,7 +43,7 @@ def old(tmp_path: Path, make_ledger: Any, ask: Any) -> Path:
 
 @pytest.fixture
 def steps() -> list[str]:
-    return [*schema.migrations(), SECOND]
+    return [*schema.migrations(), NEXT]
 
 
 @pytest.fixture

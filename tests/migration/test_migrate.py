@@ -13,6 +13,8 @@ from contextspindle.store import schema
 from contextspindle.store.sqlite import SqliteStore
 
 STATES = "SELECT id, version, digest, state FROM tasks ORDER BY pk"
+NOW = schema.SCHEMA
+NEXT = NOW + 1
 CHANGES = "SELECT seq, task, version, digest, body FROM changes ORDER BY seq"
 
 
@@ -24,14 +26,14 @@ def migrate(path, steps):
         connection.close()
 
 
-def copy_of(path, version=2):
+def copy_of(path, version=NEXT):
     return path.parent / schema.BACKUPS / f"before-schema-{version}.sqlite3"
 
 
-def test_data_of_the_first_schema_comes_whole_into_the_second(old, steps, rows):
+def test_data_of_this_schema_comes_whole_into_the_next(old, steps, rows):
     before = rows(old, STATES), rows(old, CHANGES)
     migrate(old, steps)
-    assert rows(old, "PRAGMA user_version") == [(2,)]
+    assert rows(old, "PRAGMA user_version") == [(NEXT,)]
     assert (rows(old, STATES), rows(old, CHANGES)) == before
     assert rows(old, "SELECT starred FROM tasks ORDER BY pk") == [(1,), (0,), (0,)]
     assert rows(old, "SELECT value FROM about WHERE key = 'migrated'") == [("once; and only once",)]
@@ -42,7 +44,7 @@ def test_a_copy_is_put_aside_before(old, steps, rows):
     before = rows(old, STATES), rows(old, CHANGES)
     migrate(old, steps)
     copy = copy_of(old)
-    assert rows(copy, "PRAGMA user_version") == [(1,)]
+    assert rows(copy, "PRAGMA user_version") == [(NOW,)]
     assert (rows(copy, STATES), rows(copy, CHANGES)) == before
     assert rows(copy, "PRAGMA journal_mode") == [("delete",)]
     assert copy.stat().st_mode & 0o777 == 0o600
@@ -71,8 +73,8 @@ def test_migrating_twice_is_migrating_once(old, steps, rows):
     migrate(old, steps)
     before = rows(old, STATES)
     migrate(old, steps)
-    migrate(old, steps[:1])  # an older program passes it over, too
-    assert rows(old, "PRAGMA user_version") == [(2,)]
+    migrate(old, steps[:-1])  # an older program passes it over, too
+    assert rows(old, "PRAGMA user_version") == [(NEXT,)]
     assert rows(old, STATES) == before
     assert rows(old, "SELECT count(*) FROM about WHERE key = 'migrated'") == [(1,)]
 
@@ -89,10 +91,10 @@ def test_a_step_that_fails_anywhere_leaves_the_old_file_readable(
         "UPDATE tasks SET starred",
         "INSERT INTO",
     )
-    broken = steps[1].replace(marks[at], f"INSERT INTO nowhere VALUES (1);\n{marks[at]}", 1)
+    broken = steps[-1].replace(marks[at], f"INSERT INTO nowhere VALUES (1);\n{marks[at]}", 1)
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-        migrate(old, [steps[0], broken])
-    assert rows(old, "PRAGMA user_version") == [(1,)]
+        migrate(old, [*steps[:-1], broken])
+    assert rows(old, "PRAGMA user_version") == [(NOW,)]
     assert (
         rows(old, STATES),
         rows(old, CHANGES),
@@ -104,14 +106,14 @@ def test_a_step_that_fails_anywhere_leaves_the_old_file_readable(
     assert ledger.update(ledger.inbox().items[0].id, ask(notes=("goes on",))).changed
     store.close()
     migrate(old, steps)
-    assert rows(old, "PRAGMA user_version") == [(2,)]
+    assert rows(old, "PRAGMA user_version") == [(NEXT,)]
 
 
 def test_after_a_failure_the_copy_is_of_the_state_that_is_migrated_at_last(
     old, steps, rows, make_ledger, ask, ids
 ):
     with pytest.raises(sqlite3.OperationalError):
-        migrate(old, [steps[0], "INSERT INTO nowhere VALUES (1);\n"])
+        migrate(old, [*steps[:-1], "INSERT INTO nowhere VALUES (1);\n"])
     ids.count = 100
     store = SqliteStore(str(old))
     made = make_ledger(store, ids=ids).create(ask(goal="written in between")).task
@@ -133,9 +135,9 @@ def test_several_steps_are_one_transaction(old, steps, rows):
     third = "CREATE TABLE third (x);\nINSERT INTO third VALUES (1);\n"
     with pytest.raises(sqlite3.OperationalError):
         migrate(old, [*steps, third, "INSERT INTO nowhere VALUES (1);\n"])
-    assert rows(old, "PRAGMA user_version") == [(1,)]
+    assert rows(old, "PRAGMA user_version") == [(NOW,)]
     migrate(old, [*steps, third])
-    assert rows(old, "PRAGMA user_version") == [(3,)]
+    assert rows(old, "PRAGMA user_version") == [(NEXT + 1,)]
     assert rows(old, "SELECT starred FROM tasks WHERE priority = 0") == [(1,)]
 
 
@@ -164,7 +166,7 @@ def test_ten_processes_at_once_migrate_once(old, steps, rows):
     found = [results.get(timeout=60) for _ in processes]
     for process in processes:
         process.join()
-    assert found == [(1, 2)] * 10
+    assert found == [(1, NEXT)] * 10
     assert rows(old, "SELECT starred FROM tasks ORDER BY pk") == [(1,), (0,), (0,)]
     for (state,) in rows(old, "SELECT state FROM tasks"):
         assert task.state_bytes(task.from_document(decode(state))) == state

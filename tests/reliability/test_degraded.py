@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from tests.crash.cases import ARCHIVE, BACKUP, KEPT, TRANSCRIPT, make_project
+from tests.crash.cases import ARCHIVE, BACKUP, KEPT, LEAKED, TRANSCRIPT, make_project
 
 READS = [
     ("task", "inbox"),
@@ -30,6 +30,7 @@ WRITES = [
     ("task", "prove", KEPT, "--", "true"),
     ("import", ARCHIVE),
     ("restore", BACKUP),
+    ("purge", "--write"),
 ]
 OTHERS = [("verify",), ("backup", "again")]
 HOOKS = [("fuse", "save"), ("fuse", "restore")]
@@ -102,7 +103,7 @@ def test_whichever_page_is_overwritten_every_command_says_so_clearly(
                     one.unlink()
             path.write_bytes(broken)
             shutil.rmtree(project / "again", ignore_errors=True)
-            done = command(*words)
+            done = command(*words, input=LEAKED)
             check_one_clear_line(done, words)
             if words == ("verify",):
                 assert done.status == 7, page
@@ -158,7 +159,7 @@ def test_a_ledger_that_may_not_be_written_is_read_and_every_write_says_so(bound,
             done = bound(*words)
             assert done.status == 0, (words, done)
         for words in WRITES:
-            done = bound(*words)
+            done = bound(*words, input=LEAKED)
             check_one_clear_line(done, words)
             assert done.status == 7, words
         for words in HOOKS:

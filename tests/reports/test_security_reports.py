@@ -81,6 +81,104 @@ def test_se03_secrets_that_were_pasted_are_written_nowhere(project, create, payl
     assert project("task", "search", "hunter2hunter2", "--json").data["total"] == 0
 
 
+LEAKED = [
+    pytest.param("kq7-Zx93-not-known-to-anybody", id="plain"),
+    pytest.param("geheim: Straße 東京 👩🏽‍🚀", id="beyond ascii"),
+    pytest.param('a "quoted" \\back\\slash / and\ttab', id="what json escapes"),
+    pytest.param("KEY BEGINS\nMIIEpAIBAAKCAQEA7bq\nKEY ENDS", id="several lines"),
+]
+
+
+def spellings(text: str) -> list[bytes]:
+    """A text as it may stand in a file: plain, on one line, in JSON, in JSON within JSON."""
+    found = [text, " ".join(text.split())]
+    for _ in range(2):
+        found += [json.dumps(one, ensure_ascii=plain)[1:-1] for one in found for plain in (0, 1)]
+    return [one.encode() for one in dict.fromkeys(found)]
+
+
+def held_in(folder: Path, text: str) -> set[str]:
+    forms = spellings(text)
+    return {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and any(form in path.read_bytes() for form in forms)
+    }
+
+
+@pytest.mark.parametrize("leaked", LEAKED)
+def test_se05_what_was_stored_can_be_taken_out_of_everything(
+    project, create, show, payload, sound, tmp_path, leaked
+):
+    aside = project.folder / ".contextspindle"
+    project("backup", "../clean")
+    one_line = " ".join(leaked.split())
+    task = create(
+        *("goal " + leaked, "--criterion", f"it holds: {one_line}", "--owner", leaked),
+        *("--next", leaked, "--note", leaked, "--decision", leaked, "--label", "ui"),
+        env={"CONTEXTSPINDLE_ACTOR": one_line},
+    )
+    other = create("untouched", "--depends-on", task, "--label", "ui")
+    (project.folder / "script").write_text(leaked)
+    assert project("task", "prove", task, "--", "cat", "script").status == 0
+    done = project("task", "update", task, "--evidence", leaked, "--status", "done")
+    assert done.status == 0, done.err
+    claimed = project("task", "claim", other, env={"CONTEXTSPINDLE_ACTOR": one_line})
+    assert claimed.status == 0
+    # What was replaced leaves its pages and its words in the index behind.
+    project("task", "update", task, "--owner", "", "--next", "x" * 20_000)
+    project("fuse", "save", input=payload("PreCompact", said=f"Ship it with {leaked} today."))
+    project("fuse", "save", input=payload("PreCompact", session=leaked, transcript_path=leaked))
+    project("backup", "../leaking")
+    project("export", "../leaking.jsonl")
+    project("restore", "../clean")  # which puts a copy of the ledger aside
+    before = held_in(aside, leaked)
+    assert before >= {"tasks/ledger.sqlite3-wal", "fuse/ledger.jsonl"}
+    assert [name for name in before if name.startswith("tasks/safety/")]
+    as_it_was = show(task)
+
+    preview = project("purge", "--json", input=leaked.encode() + b"\n").data
+    assert held_in(aside, leaked) == before
+    purged = project("purge", "--write", "--json", input=leaked.encode() + b"\n")
+    assert (purged.status, purged.err) == (0, b"")
+    assert held_in(aside, leaked) == set()
+    for name in ("places", "left", "outside"):
+        assert purged.data[name] == preview[name]
+    assert {one["id"] for one in purged.data["tasks"]} == {task, other}
+    named = {one["path"] for one in purged.data["outside"]}
+    assert named == {
+        *(str(tmp_path / name) for name in ("leaking", "leaking.jsonl")),
+        str(project.folder / "transcript.jsonl"),
+    }
+
+    assert sound()["purges"] == 2
+    now = show(task)
+    assert (now["status"], now["verified"]) == ("done", True)
+    assert [one["standing"] for one in now["evidence"]] == [
+        one["standing"] for one in as_it_was["evidence"]
+    ]
+    for name in ("id", "version", "created", "updated", "priority", "dependencies"):
+        assert now[name] == as_it_was[name]
+    assert now["goal"] == "goal [masked]"
+    assert now["purges"][0]["versions"] == [1, 2, 3]
+    history = project("task", "history", task).out.decode()
+    assert history.count("purged: a text was taken out") == 3
+    word = "".join(char if char.isalnum() else " " for char in leaked).split()[-1]
+    assert project("task", "search", word, "--json").data["total"] == 0
+    restored = project("fuse", "restore", "--plain", "--session", "s-1").out
+    assert b"Ship it with [masked] today." in restored
+    assert project("task", "update", other, "--note", "goes on").status == 0
+
+    again = project("purge", "--write", input=leaked.encode())
+    assert again.status == 0
+    assert b"in no task and in no file" in again.out
+    for words in (("restore", "../leaking"), ("import", "../leaking.jsonl")):
+        done = project(*words, "--json")
+        assert (done.status, done.data["purged"]) == (0, 2)
+    assert held_in(aside, leaked) == set()
+    sound()
+
+
 @pytest.mark.parametrize("mask", ["000", "022", "077"])
 def test_se06_all_that_is_written_is_private_from_the_first_moment(
     project, tmp_path, shells, payload, mask

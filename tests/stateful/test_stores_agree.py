@@ -19,8 +19,10 @@ from hypothesis.stateful import (
 )
 
 from contextspindle.actions.ledger import Ledger
+from contextspindle.actions.purge import Purger
 from contextspindle.core.change import Request
 from contextspindle.core.digest import NONE, chained, sha256
+from contextspindle.core.eraser import Eraser
 from contextspindle.core.task import STATUSES, state_digest, summary
 from contextspindle.errors import SpindleError
 from contextspindle.store.ephemeral import EphemeralStore
@@ -206,6 +208,19 @@ class StoresAgree(RuleBasedStateMachine):
     def cancel(self, actor, task):
         request = Request({"status": "cancelled"}, decisions=("not wanted",))
         self.both(actor, lambda ledger: ledger.update(task, request))
+
+    @rule(actor=actors, text=st.sampled_from(["xxxxx", "éééé", "rain", "task 1", "später", "mine"]))
+    def purge(self, actor, text):
+        done = [
+            outcome(
+                lambda s=store: Purger(s, {}, actor=actor, clock=self.clock).purge(Eraser(text))
+            )
+            for store in (self.stores[actor], self.memory)
+        ]
+        assert done[0] == done[1]
+        with self.stores[actor].read() as txn:
+            found = {one: txn.purges(one) for one in self.memory.tasks}
+        assert found == {one: self.memory.purges.get(one, ()) for one in found}
 
     # -- claims
 

@@ -237,11 +237,12 @@ class _Import:
         for chronicle, whole in told:
             stored = self._with_links(chronicle, whole)
             here = self._txn.chain(chronicle.id)
-            found = archive.compared(here, archive.digests(chronicle.id, stored.bodies))
+            there = archive.digests(chronicle.id, stored.bodies)
+            found = archive.compared(here, there, self._txn.purges(chronicle.id))
             if found in counts:
                 counts[found].append(chronicle.id)
                 changed.append((stored, len(here)))
-            elif found == archive.CONFLICT:
+            elif found in (archive.CONFLICT, archive.UNPURGED):
                 self._conflicts += 1
                 message = f"{chronicle.id} has another history here; it stays as it is here"
                 self._tell(CONFLICT, chronicle.where, message)

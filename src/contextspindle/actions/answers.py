@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..core.change import Change
     from ..core.claims import Lease
     from ..core.evidence import CommandMark
+    from ..core.purge import Purge
     from ..core.task import Task
 
 
@@ -30,6 +31,8 @@ class View(Value):
     standings: tuple[str, ...]
     verified: bool | None = None
     """Whether its evidence satisfies its criteria; None unless it is done."""
+    purges: tuple[Purge, ...] = ()
+    """What was taken out of its history."""
 
 
 class Proof(Value):
@@ -51,6 +54,8 @@ class Step(Value):
 
     change: Change
     before: dict[str, Any]
+    purges: tuple[Purge, ...] = ()
+    """Those that took something out of it."""
 
 
 class History(Value):

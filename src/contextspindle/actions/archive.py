@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import archive, links
-from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, Merge
+from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, PURGED, UNPURGED, Merge
 from ..errors import InvalidInput, MergeConflict
 
 TYPE_CHECKING = False
@@ -98,18 +98,18 @@ def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
 
 
 def _taken(txn: WriteTxn, incoming: Iterable[Stored], progress: Progress) -> Merge:
-    counts = dict.fromkeys((NEW, AHEAD, BEHIND, archive.SAME), 0)
+    counts = dict.fromkeys((NEW, AHEAD, BEHIND, PURGED, archive.SAME), 0)
     conflicts: list[str] = []
     reasons: list[str] = []
     changed: list[Stored] = []
     for number, stored in enumerate(incoming, 1):
         here = txn.chain(stored.task.id)
         there = archive.digests(stored.task.id, stored.bodies)
-        found = archive.compared(here, there)
+        found = archive.compared(here, there, txn.purges(stored.task.id))
         other = _namesake(txn, stored) if found in (NEW, AHEAD) else ""
-        if found == CONFLICT or other:
+        if found in (CONFLICT, UNPURGED) or other:
             conflicts.append(stored.task.id)
-            reasons.append(other or f"{stored.task.id} has another history there")
+            reasons.append(other or f"{stored.task.id} {_difference(found, here, there, stored)}")
         else:
             counts[found] += 1
             if found in (NEW, AHEAD) and not conflicts:
@@ -134,7 +134,18 @@ def _taken(txn: WriteTxn, incoming: Iterable[Stored], progress: Progress) -> Mer
         same=counts[archive.SAME],
         older=counts[BEHIND],
         tasks=tuple(stored.task.id for stored in changed),
+        purged=counts[PURGED],
     )
+
+
+def _difference(found: str, here: list[str], there: list[str], stored: Stored) -> str:
+    """What stands between the history of a task here and the one in an archive."""
+    again = "purge the same text {} first, then both are the same"
+    if found == UNPURGED:
+        return f"went on there with what was purged here: {again.format('there')}"
+    if archive.compared(there, here, stored.purges) in (PURGED, UNPURGED):
+        return f"was purged there and not here: {again.format('here')}"
+    return "has another history there"
 
 
 def _namesake(txn: ReadTxn, stored: Stored) -> str:

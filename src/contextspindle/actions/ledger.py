@@ -331,12 +331,14 @@ class Ledger:
             now = txn.task(_resolved(txn, start))
             task = _as_of(txn, now, version)
             lease = txn.lease(now.id) if now.claim and task is now else None
+            purges = txn.purges(now.id)
         world = self._world() if task is now else unmoved
         return View(
             task,
             lease,
             tuple(standings(task, world)) if task.evidence else (),
             verified(task, world),
+            tuple(one for one in purges if min(one.versions) <= task.version),
         )
 
     def context(self, start: str, budget: int = 2_048) -> Handoff:
@@ -412,11 +414,14 @@ class Ledger:
             task = txn.task(task_id)
             # What stood before a version is what the versions before it made.
             changes = txn.changes(task_id, 1, first + limit - 1)
+            purges = txn.purges(task_id)
         before: dict[str, Any] = {}
         steps = []
         for change in changes:
             if change.version >= first:
-                steps.append(Step(change, {name: before.get(name) for name in change.set}))
+                past = {name: before.get(name) for name in change.set}
+                taken = tuple(one for one in purges if change.version in one.versions)
+                steps.append(Step(change, past, taken))
             before.update(change.set)
         last = first + limit - 1
         return History(

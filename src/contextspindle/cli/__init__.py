@@ -43,14 +43,17 @@ class Call(Value):
         self.opened.append(found)
         return found
 
-    def standard_input(self) -> str:
-        """All of standard input as text: UTF-8, with or without a byte order mark."""
+    def standard_input(self, *, errors: str = "replace") -> str:
+        """All of standard input as text: UTF-8, with or without a byte order mark.
+
+        ``errors`` says what becomes of bytes that are none, as ``bytes.decode`` takes it.
+        """
         try:
             with open(0, "rb", closefd=False) as stream:
                 content = stream.read()
         except OSError as error:
             raise InvalidInput(f"Standard input cannot be read: {error.strerror}") from error
-        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors)
 
 
 def main(words: list[str] | None = None) -> int:

@@ -39,12 +39,14 @@ def verify(call: Call) -> Reply:
     lines.append(
         f"{report.tasks} tasks, {report.changes} changes, {depth}: "
         + (f"{len(report.findings)} findings" if report.findings else "sound")
+        + (f"; purges of tasks on record: {report.purges}" if report.purges else "")
     )
     data = {
         "sound": not report.findings,
         "tasks": report.tasks,
         "changes": report.changes,
         "deep": report.deep,
+        "purges": report.purges,
         "findings": [one._asdict() for one in report.findings],
         "unchecked": [*report.unchecked],
         "daily_copies": {**copies._asdict(), "days": [*copies.days]},
@@ -137,6 +139,7 @@ def _counts(merge: Merge) -> str:
     return (
         f"{merge.created} new, {merge.updated} brought forward, {merge.same} the same,"
         f" {merge.older} older and passed over"
+        + (f", {merge.purged} from before a purge here and passed over" if merge.purged else "")
     )
 
 

@@ -356,6 +356,19 @@ COMMANDS = (
         " there and nothing else. What is done there is not verified here.",
     ),
     Command(
+        ("purge",),
+        "purge",
+        "purge",
+        "Take a text out of everything that is kept: a preview, unless told to write.",
+        (),
+        (Option("--write", "do it; it cannot be undone", "switch"),),
+        ("contextspindle purge < leaked.txt", "contextspindle purge --write < leaked.txt"),
+        "The text is read from standard input, without a line feed at its end. Tasks and their"
+        " histories, the search index, snapshots and incidents get a mask in its place, freed pages"
+        " are made anew, and safety copies that hold it are removed. Histories are chained anew and"
+        " keep a record of it. Backups, exports and transcripts that hold it are named.",
+    ),
+    Command(
         ("setup",),
         "setup",
         "setup",

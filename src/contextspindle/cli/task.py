@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..actions.answers import Outcome, Step, View
     from ..core.change import Request
     from ..core.evidence import CommandMark
+    from ..core.purge import Purge
     from ..core.task import Entry, Page, Summary, Task
     from . import Call
 
@@ -235,7 +236,14 @@ def view_data(view: View) -> dict[str, Any]:
         found["standing"] = state
     data["claimed_until"] = instant.iso(view.lease.until) if view.lease else None
     data["verified"] = view.verified
+    data["purges"] = _purges_data(view.purges)
     return data
+
+
+def _purges_data(purges: tuple[Purge, ...]) -> Any:
+    return [
+        {"at": instant.iso(one.at), "by": one.by, "versions": [*one.versions]} for one in purges
+    ]
 
 
 def _entry_data(entry: Entry) -> dict[str, Any]:
@@ -292,7 +300,14 @@ def _task_lines(view: View) -> Iterator[str]:
     for entry in task.notes:
         yield from _entry("note", entry, entry.text)
     who = text.one_line(task.last_actor)
+    for purge in view.purges:
+        yield _purge_line(purge, f" of version {', '.join(map(str, purge.versions))}")
     yield f"created {instant.iso(task.created)}, updated {instant.iso(task.updated)} by {who}"
+
+
+def _purge_line(purge: Purge, where: str) -> str:
+    when = f"{instant.iso(purge.at)}, {text.one_line(purge.by)}"
+    return f"purged: a text was taken out{where} ({when})"
 
 
 def _field(name: str, value: str) -> Iterator[str]:
@@ -362,6 +377,7 @@ def _step_data(step: Step) -> dict[str, Any]:
         "evidence": [*change.evidence],
         "notes": [*change.notes],
         "state": change.state,
+        "purges": _purges_data(step.purges),
     }
 
 
@@ -381,6 +397,8 @@ def _step_lines(step: Step) -> Iterator[str]:
         record = evidence.read(one)
         about = f" for criterion {record.criterion}" if record.criterion else ""
         yield f"  evidence{about}: {text.one_line(record.payload)}"
+    for purge in step.purges:
+        yield f"  {_purge_line(purge, '')}"
 
 
 def _shown(value: Any) -> str:

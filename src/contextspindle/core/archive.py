@@ -9,7 +9,7 @@ change does not lead to.
 from __future__ import annotations
 
 from ..errors import InvalidInput
-from . import canon
+from . import canon, purge
 from .change import Change, apply, begin, from_document
 from .claims import Lease
 from .digest import NONE, chained, sha256
@@ -19,8 +19,10 @@ from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+    from .purge import Purge
     from .task import Task
 
 FORMAT = "contextspindle ledger"
@@ -28,6 +30,8 @@ VERSION = 1
 
 # How a task in an archive stands to the same task here.
 NEW, SAME, AHEAD, BEHIND, CONFLICT = "new", "same", "ahead", "behind", "conflict"
+# It is from before a purge here: as it was then or older, or gone on with since.
+PURGED, UNPURGED = "purged", "unpurged"
 
 
 class Stored(Value):
@@ -36,6 +40,8 @@ class Stored(Value):
     task: Task
     bodies: tuple[bytes, ...]
     lease: Lease | None
+    purges: tuple[Purge, ...] = ()
+    """What was taken out of its history, and which digests it had before."""
 
 
 class Merge(Value):
@@ -46,6 +52,8 @@ class Merge(Value):
     same: int
     older: int
     tasks: tuple[str, ...]
+    purged: int = 0
+    """Those that are from before a purge here, and passed over."""
 
 
 def header() -> bytes:
@@ -67,6 +75,8 @@ def line_of(stored: Stored) -> bytes:
     found: dict[str, Any] = {"changes": [canon.decode(body) for body in stored.bodies]}
     if stored.lease:
         found["lease"] = list(stored.lease)
+    if stored.purges:
+        found["purges"] = [purge.document(one) for one in stored.purges]
     found["head"] = digests(stored.task.id, stored.bodies)[-1]
     return canon.encode(found) + b"\n"
 
@@ -77,16 +87,20 @@ def read_line(line: bytes) -> Stored:
         found = canon.decode(line)
         bodies = tuple(canon.encode(one) for one in found["changes"])
         lease = _lease(found["lease"]) if "lease" in found else None
+        purges = tuple(purge.from_document(one) for one in found.get("purges", ()))
         task = replayed(bodies)
         head = found["head"]
         _check_form(task)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"a field is missing or of the wrong kind ({error})") from error
-    if digests(task.id, bodies)[-1] != head:
+    chain = digests(task.id, bodies)
+    if chain[-1] != head:
         raise ValueError(f"the history of {task.id} does not lead to its digest: it was altered")
+    if not purge.fits(purges, chain):
+        raise ValueError(f"the purges of {task.id} do not lead to its history")
     if (lease.holder if lease else "") != task.claim:
         raise ValueError(f"the lease of {task.id} is not that of its holder")
-    return Stored(task, bodies, lease)
+    return Stored(task, bodies, lease, purges)
 
 
 def _lease(found: list[Any]) -> Lease:
@@ -145,8 +159,16 @@ def replayed(bodies: tuple[bytes, ...]) -> Task:
     return task
 
 
-def compared(here: list[str], there: list[str]) -> str:
-    """How the chain ``there`` stands to the one ``here``."""
+def compared(here: list[str], there: list[str], purges: Iterable[Purge] = ()) -> str:
+    """How the chain ``there`` stands to the one ``here``, from which ``purges`` took something."""
+    found = _compared(here, there)
+    if found != CONFLICT:
+        return found
+    past = _compared(here, purge.brought_up(there, purges))
+    return {SAME: PURGED, BEHIND: PURGED, AHEAD: UNPURGED}.get(past, CONFLICT)
+
+
+def _compared(here: list[str], there: list[str]) -> str:
     if not here:
         return NEW
     if here == there:

@@ -7,6 +7,7 @@ before it is moved into place, and again, by its digest, before anything is rest
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from ..core import canon
 from ..errors import InvalidInput, StoreCorrupt
@@ -19,7 +20,7 @@ from .sqlite import SCHEMA, SqliteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from .inspect import Report
@@ -103,39 +104,68 @@ def _manifest(path: str, report: Report, *, tool: str, at: int) -> dict[str, Any
     }
 
 
-def opened(place: str) -> tuple[SqliteStore, dict[str, Any]]:
-    """The ledger in a backup, and its manifest; ``place`` is its folder, or a safety copy.
+@contextmanager
+def opened(place: str) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
+    """The ledger in a backup, and its manifest, for a ``with`` block.
 
-    A safety copy has no manifest: what is told of it is what it shows itself.  InvalidInput if it
-    is no backup; StoreCorrupt if the copy is not the one that was written, or is damaged.
+    ``place`` is a backup's folder, or a safety copy; that has no manifest, and what is told of it
+    is what it shows itself.  Neither is ever changed: one of an older schema is copied, and the
+    copy brought up to date.  InvalidInput if it is no backup; StoreCorrupt if the copy is not the
+    one that was written, or is damaged.
     """
-    if os.path.isfile(place):
-        store = SqliteStore(place)
-        report = _checked(store, place)
-        at = os.stat(place).st_mtime_ns // 1_000_000
-        return store, _manifest(place, report, tool="", at=at)
-    return _from_folder(place)
+    path, manifest = (place, None) if os.path.isfile(place) else _from_folder(place)
+    with _of_this_schema(path) as store:
+        report = inspect(store)
+        if report.findings:
+            raise StoreCorrupt(
+                f"The copy in {place} is damaged: {report.findings[0].message}",
+                hint="Use another backup.",
+            )
+        if manifest is None:
+            at = os.stat(path).st_mtime_ns // 1_000_000
+            manifest = _manifest(path, report, tool="", at=at)
+        yield store, manifest
 
 
-def _checked(store: SqliteStore, place: str) -> Report:
-    report = inspect(store)
-    if report.findings:
-        raise StoreCorrupt(
-            f"The copy in {place} is damaged: {report.findings[0].message}",
-            hint="Use another backup.",
-        )
-    return report
+@contextmanager
+def _of_this_schema(path: str) -> Iterator[SqliteStore]:
+    """The ledger at ``path``, or a copy of it: opening an older one would bring it up to date."""
+    if _schema_of(path) >= SCHEMA:
+        yield SqliteStore(path)
+        return
+    import shutil
+    import tempfile
+
+    aside = ""
+    try:
+        try:
+            aside = tempfile.mkdtemp(prefix="contextspindle-")
+            shutil.copyfile(path, os.path.join(aside, COPY))
+        except OSError as error:
+            raise translated_os(error, aside or path) from error
+        yield SqliteStore(os.path.join(aside, COPY))
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
-def _from_folder(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
+def _schema_of(path: str) -> int:
+    """The schema that a closed database says it has, without opening it; 0 if it is none."""
+    with open(path, "rb") as file:
+        head = file.read(100)
+    # SQLite's file format: "user version", four bytes, the highest first.
+    return int.from_bytes(head[60:64], "big")
+
+
+def _from_folder(folder: str) -> tuple[str, dict[str, Any]]:
+    """The database file of a backup, which is as it was written, and its manifest."""
     try:
         with open(os.path.join(folder, MANIFEST), "rb") as file:
             manifest = canon.decode(file.read())
         path = os.path.join(folder, COPY)
         known = (manifest["format"], manifest["version"]) == ("contextspindle backup", 1)
         size, digest = manifest["bytes"], manifest["sha256"]
-        if type(manifest["at"]) is not int:
-            raise ValueError("its manifest does not say when it was made")
+        if {type(manifest["at"]), type(manifest["schema"])} != {int}:
+            raise ValueError("its manifest does not say when it was made, or of which schema")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{folder} is not a backup: {error}") from error
     if not known:
@@ -149,9 +179,7 @@ def _from_folder(folder: str) -> tuple[SqliteStore, dict[str, Any]]:
             f"The copy in {folder} is not the one that was backed up; nothing was restored",
             hint="Use another backup.",
         )
-    store = SqliteStore(path)
-    _checked(store, folder)
-    return store, manifest
+    return path, manifest
 
 
 def _remove(folder: str) -> None:

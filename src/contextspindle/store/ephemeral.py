@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..core.archive import Stored
     from ..core.change import Change
     from ..core.claims import Lease
+    from ..core.purge import Purge
     from ..core.search import Term
     from ..core.task import Brief, Page, Related, Task
 
@@ -30,6 +31,7 @@ class EphemeralStore:
         self.chains: dict[str, list[tuple[str, Change]]] = {}
         self.creations: dict[str, tuple[str, str]] = {}
         self.leases: dict[str, Lease] = {}
+        self.purges: dict[str, tuple[Purge, ...]] = {}
 
     def read(self) -> EphemeralTxn:
         """A snapshot, for a ``with`` block."""
@@ -38,6 +40,12 @@ class EphemeralStore:
     def write(self) -> EphemeralTxn:
         """A transaction, for a ``with`` block: what it did is kept unless the block raises."""
         return EphemeralTxn(self, keeps=True)
+
+    def check_scrub(self) -> None:
+        """There is no file."""
+
+    def scrub(self) -> None:
+        """There is no file."""
 
 
 class EphemeralTxn:
@@ -50,6 +58,7 @@ class EphemeralTxn:
         self._chains = {task_id: list(chain) for task_id, chain in store.chains.items()}
         self._creations = dict(store.creations)
         self._leases = dict(store.leases)
+        self._purges = dict(store.purges)
 
     def __enter__(self) -> EphemeralTxn:
         return self
@@ -65,6 +74,7 @@ class EphemeralTxn:
             self._store.chains = self._chains
             self._store.creations = self._creations
             self._store.leases = self._leases
+            self._store.purges = self._purges
 
     def task(self, task_id: str) -> Task:
         if task_id not in self._tasks:
@@ -189,11 +199,29 @@ class EphemeralTxn:
         return [digest for digest, _ in self._chains.get(task_id, [])]
 
     def everything(self) -> Iterator[Stored]:
+        for task_id in self._tasks:
+            yield self.whole(task_id)
+
+    def whole(self, task_id: str) -> Stored:
         from ..core.archive import Stored
 
-        for one in self._tasks.values():
-            bodies = tuple(change_bytes(step) for _, step in self._chains[one.id])
-            yield Stored(one, bodies, self._leases.get(one.id))
+        found = self.task(task_id)
+        bodies = tuple(change_bytes(step) for _, step in self._chains[task_id])
+        return Stored(found, bodies, self._leases.get(task_id), self.purges(task_id))
+
+    def purges(self, task_id: str) -> tuple[Purge, ...]:
+        return self._purges.get(task_id, ())
+
+    def holding(self, forms: tuple[bytes, ...]) -> list[str]:
+        from ..core.purge import purge_bytes
+
+        found = []
+        for task_id, chain in self._chains.items():
+            kept = [change_bytes(step) for _, step in chain]
+            kept += [purge_bytes(one) for one in self.purges(task_id)]
+            if any(form in one for one in kept for form in forms):
+                found.append(task_id)
+        return found
 
     def adopt(self, stored: Stored, known: int) -> None:
         from ..core.archive import steps
@@ -201,6 +229,24 @@ class EphemeralTxn:
         for step in steps(stored)[known:]:
             self.record(stored.task, step)
         self.keep_lease(stored.task.id, stored.lease)
+        self._keep_purges(stored)
+
+    def rewrite(self, stored: Stored) -> None:
+        from ..core.archive import steps
+
+        task_id = stored.task.id
+        self._chains[task_id] = []
+        self._creations = {key: one for key, one in self._creations.items() if one[1] != task_id}
+        for step in steps(stored):
+            self.record(stored.task, step)
+        self.keep_lease(task_id, stored.lease)
+        self._purges[task_id] = stored.purges
+
+    def _keep_purges(self, stored: Stored) -> None:
+        known = self.purges(stored.task.id)
+        fresh = tuple(one for one in stored.purges if one not in known)
+        if fresh:
+            self._purges[stored.task.id] = (*known, *fresh)
 
     def join(self, joined: Task) -> None:
         """Links are what the tasks say: there is nothing to make."""

@@ -5,38 +5,35 @@ from __future__ import annotations
 import os
 
 from ..core import canon, text
-from .private import FILE_MODE, write_all
+from .private import FILE_MODE, append_line, refuse_link, replace_file, translated, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..core.eraser import Eraser
 
 LIMIT = 256 * 1024
 """The bytes after which the older half of the file is let go."""
 
 
 class Incidents:
-    """The incident file of a workspace.  Nothing here raises: it is the last resort."""
+    """The incident file of a workspace.  Adding and reading never raise: it is the last resort."""
 
     def __init__(self, path: str) -> None:
         self._path = path
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return self._path
 
     def add(self, at: int, what: str, **details: object) -> None:
         """One more line, if the file can be written at all."""
         shown = {name: text.clean(str(value))[:500] for name, value in details.items() if value}
         line = canon.encode({"at": at, "what": text.clean(what)[:2_000], **shown}) + b"\n"
         try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            handle = os.open(self._path, flags, FILE_MODE)
-            try:
-                size = os.fstat(handle).st_size
-                if size and os.pread(handle, 1, size - 1) != b"\n":
-                    line = b"\n" + line  # whoever wrote before was cut off: its line ends here
-                write_all(handle, line)
-                grown = size + len(line) > LIMIT
-            finally:
-                os.close(handle)
-            if grown:
+            if append_line(self._path, line) > LIMIT:
                 self._shrink()
         except OSError:
             pass
@@ -63,6 +60,22 @@ class Incidents:
             ):
                 found.append(one)
         return found[::-1]
+
+    def purge(self, eraser: Eraser, *, write: bool) -> int:
+        """Take a text out of every line; how many held it.  See :class:`.ports.Place`."""
+        refuse_link(self._path)
+        try:
+            with open(self._path, "rb") as file:
+                lines = file.read().split(b"\n")
+            bare = [eraser.line(line) for line in lines]
+            held = sum(one != line for one, line in zip(bare, lines))
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise translated(error, self._path) from error
+        if held and write:
+            replace_file(self._path, b"\n".join(bare))
+        return held
 
     def _shrink(self) -> None:
         with open(self._path, "rb") as file:

@@ -57,6 +57,8 @@ class Report(Value):
     findings: tuple[Finding, ...]
     deep: bool
     unchecked: tuple[str, ...]
+    purges: int = 0
+    """How often something was taken out of a task's history."""
 
 
 def inspect(
@@ -112,7 +114,7 @@ class _Inspection:
         self.unchecked: list[str] = []
         self.large = os.path.getsize(store.path) >= LARGE_BYTES
         self.sha256 = bulk_sha256() if self.large else sha256
-        self.tasks = self.changes = 0
+        self.tasks = self.changes = self.purges = 0
         self.counts = dict.fromkeys(STATUSES, 0)
 
     def report(self) -> Report:
@@ -131,7 +133,9 @@ class _Inspection:
                 self.db.execute("ROLLBACK")
             aside.wait()
         findings = (*aside.findings, *self.findings)[:MOST_FINDINGS]
-        return Report(self.tasks, self.changes, findings, self.deep, tuple(aside.unchecked))
+        return Report(
+            self.tasks, self.changes, findings, self.deep, tuple(aside.unchecked), self.purges
+        )
 
     def _find(self, kind: str, task_id: str, message: str) -> None:
         if len(self.findings) < MOST_FINDINGS:
@@ -176,6 +180,11 @@ class _Inspection:
         self.keys = self._beside(
             "index", "creations", "SELECT task, key, request FROM creations ORDER BY task"
         )
+        self.purged = self._beside(
+            "purge",
+            "purges",
+            "SELECT task, number, digest, body FROM purges ORDER BY task, number",
+        )
         # Of a lease only whether there is any: most tasks have none.
         rows = self.db.execute(
             f"SELECT pk, state, digest, head, unmet, coalesce({', '.join(_LEASE)}),"  # noqa: S608
@@ -191,7 +200,7 @@ class _Inspection:
                 self._find("state", row[6], f"it cannot be read: {error}")
             if not self.tasks % 1_000:
                 self.progress(self.tasks)
-        for table in (self.chains, self.needs, self.labels, self.keys):
+        for table in (self.chains, self.needs, self.labels, self.keys, self.purged):
             table.rest()
         ((texts,),) = self._all("SELECT count(*) FROM search_content")
         if texts != self.tasks:
@@ -203,6 +212,8 @@ class _Inspection:
         self._chain(task_id, chain, version, digest, head)
         if self.keys.at <= pk or (chain and _has_key(chain[0][3])):
             self._key(task_id, chain, self.keys.of(pk))
+        if self.purged.at <= pk:
+            self._purges(task_id, self.purged.of(pk), chain)
         if self.sha256(state) != digest:
             self._find("state", task_id, "the state does not match its digest")
             return
@@ -257,6 +268,20 @@ class _Inspection:
             wanted = [(first["key"], first["request"])]
         if [row[1:] for row in stored] != wanted:
             self._find("index", task_id, "the creation key is not that of the first change")
+
+    def _purges(self, task_id: str, stored: list[Any], chain: list[Any]) -> None:
+        """What the records say was replaced leads to the chain as it is."""
+        from ..core.purge import fits, from_document
+
+        self.purges += len(stored)
+        if [row[1] for row in stored] != list(range(1, len(stored) + 1)):
+            self._find("purge", task_id, "the record of a purge is missing")
+        if any(self.sha256(body) != digest for _, _, digest, body in stored):
+            self._find("purge", task_id, "the record of a purge does not match its digest")
+            return
+        found = [from_document(canon.decode(body)) for _, _, _, body in stored]
+        if not fits(found, [row[2] for row in chain]):
+            self._find("purge", task_id, "the record of a purge does not lead to the chain")
 
     def _columns(self, task_id: str, row: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
         for name, one, other in zip(SPREAD, row, wanted):

@@ -122,6 +122,40 @@ def write_pieces(path: str, pieces: Iterable[bytes]) -> int:
     return count
 
 
+def replace_file(path: str, data: bytes) -> None:
+    """The file ``path`` holds ``data``, durably; until then, and after a crash, what it held."""
+    fresh = f"{path}.{os.getpid()}"
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(fresh, path)
+    except OSError as error:
+        if os.path.lexists(fresh):
+            os.unlink(fresh)
+        raise translated(error, path) from error
+    sync_folder(os.path.dirname(path))
+
+
+def append_line(path: str, line: bytes) -> int:
+    """``line`` at the end of a private file, on a line of its own; the bytes it has then.
+
+    OSError.  It is not synced.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, FILE_MODE)
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            line = b"\n" + line  # whoever wrote before was cut off: its line ends here
+        write_all(handle, line)
+    finally:
+        os.close(handle)
+    return size + len(line)
+
+
 def write_all(handle: int, data: bytes) -> None:
     """Every byte of ``data`` written, however short the single writes are."""
     view = memoryview(data)

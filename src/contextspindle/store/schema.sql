@@ -1,4 +1,4 @@
--- The ledger's schema, version 1.  A newer version adds a numbered file under migrations/ and
+-- The ledger's schema, version 2.  A newer version adds a numbered file under migrations/ and
 -- changes this one; a test holds the two equal.
 
 -- One row a task: what is queried in columns, the whole task in `state`.
@@ -65,6 +65,15 @@ CREATE TABLE creations (
     key TEXT PRIMARY KEY,
     request TEXT NOT NULL,
     task INTEGER NOT NULL REFERENCES tasks (pk)
+) STRICT, WITHOUT ROWID;
+
+-- What was taken out of the history of which task, and its digests before; see core/purge.py.
+CREATE TABLE purges (
+    task INTEGER NOT NULL REFERENCES tasks (pk),
+    number INTEGER NOT NULL,
+    digest TEXT NOT NULL,              -- the digest of `body`
+    body BLOB NOT NULL,                -- the canonical bytes of the record
+    PRIMARY KEY (task, number)
 ) STRICT, WITHOUT ROWID;
 
 -- How many tasks have each status: a count over a million rows would not be instant.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..core.eraser import Eraser
+
 SNAPSHOT_LIMIT = 64 * 1024
 """The most bytes of one snapshot."""
 LOG_LIMIT = 32 * 1024 * 1024
@@ -38,6 +40,11 @@ class JsonLinesLog:
     def __init__(self, path: str, *, limit: int = LOG_LIMIT) -> None:
         self._path = path
         self._limit = limit
+
+    @property
+    def path(self) -> str:
+        """Where the log is."""
+        return self._path
 
     def append(self, snapshot: dict[str, Any]) -> bool:
         """Store the snapshot, durably.  False if the newest of its session says the very same."""
@@ -118,6 +125,26 @@ class JsonLinesLog:
                 except OSError as error:
                     raise translated(error, self._path) from error
         return gone, stay
+
+    def purge(self, eraser: Eraser, *, write: bool) -> int:
+        """Take a text out of every line; how many held it.  See :class:`.ports.Place`."""
+        refuse_link(self._path)
+        if not os.path.exists(self._path):
+            return 0
+        if not write:
+            return sum(_without(line, eraser) != line for line in self._lines())
+        with Lock(self._path + ".lock"):
+            lines = self._lines()
+            bare = [_without(line, eraser) for line in lines]
+            held = sum(one != line for one, line in zip(bare, lines))
+            try:
+                if held:
+                    self._replace(bare)
+                elif os.path.lexists(self._path + ".new"):
+                    os.unlink(self._path + ".new")  # what a crash left may be a copy of older lines
+            except OSError as error:
+                raise translated(error, self._path) from error
+        return held
 
     def _lines(self) -> list[bytes]:
         with open(self._path, "rb") as file:
@@ -202,6 +229,25 @@ def _sound(line: bytes) -> dict[str, Any] | None:
         return None
     sound = isinstance(found, dict) and isinstance(found.get("session"), str)
     return found if sound and isinstance(found.get("at"), int) else None
+
+
+def _without(line: bytes, eraser: Eraser) -> bytes:
+    """A line without a text: a snapshot stays one, with its check made anew."""
+    snapshot = _sound(line)
+    if snapshot is None:
+        return eraser.line(line)
+    bare = eraser.walked(snapshot)
+    # What the program goes by, whatever words it may share with the text.
+    bare.update({name: snapshot[name] for name in ("harness", "task") if name in snapshot})
+    draft = bare.get("draft")
+    if isinstance(draft, dict) and isinstance(draft.get("items"), list):
+        draft["items"] = [
+            [*old[:1], new[1], *old[2:4], *new[4:5], *old[5:]]
+            if isinstance(old, list) and old[1:]
+            else new
+            for old, new in zip(snapshot["draft"]["items"], draft["items"])
+        ]
+    return line if bare == snapshot else _line(bare)[:-1]
 
 
 def _content(snapshot: dict[str, Any]) -> dict[str, Any]:

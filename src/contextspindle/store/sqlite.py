@@ -13,6 +13,7 @@ import sys
 
 from ..errors import (
     SchemaTooNew,
+    StoreBusy,
     StoreCorrupt,
     StoreFull,
     StoreReadOnly,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .sqlite_read import SqliteRead
     from .sqlite_write import SqliteWrite
 
-SCHEMA = 1
+SCHEMA = 2
 """The schema version that this program reads and writes."""
 
 LOG_BYTES = 4 * 1024 * 1024
@@ -123,6 +124,36 @@ class SqliteStore:
         except driver.Error as error:
             raise translated(error, self._path) from error
         return found
+
+    def check_scrub(self) -> None:
+        """Nothing, if :meth:`scrub` could be done now.
+
+        StoreBusy if a reader keeps it back for as long as a writer waits.
+        """
+        self._alone(rebuild=False)
+
+    def scrub(self) -> None:
+        """The file and its search index made anew, the log emptied: only what is stored is left.
+
+        StoreBusy, and all that is committed stands, if a reader keeps it back.
+        """
+        self._alone(rebuild=True)
+
+    def _alone(self, *, rebuild: bool) -> None:
+        from .lock import Lock
+
+        try:
+            with Lock(self._path + ".lock", self.wait):
+                writer = self.open_writer()
+                if rebuild:
+                    # The index keeps words of what was replaced until it happens to be merged.
+                    writer.execute("INSERT INTO search (search) VALUES ('rebuild')")
+                    writer.execute("VACUUM")
+                ((kept, _, _),) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except driver.Error as error:
+            raise translated(error, self._path) from error
+        if kept:
+            raise StoreBusy(f"Another process is reading {self._path}; nothing was written")
 
     def check_search_index(self) -> None:
         """Nothing, if the search index fits the texts it was made from; else StoreCorrupt."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..core.archive import Stored
     from ..core.change import Change
     from ..core.claims import Lease
+    from ..core.purge import Purge
     from ..core.search import Term
     from ..core.task import Brief, Page, Related, Summary, Task
     from .sqlite import SqliteStore
@@ -381,19 +382,47 @@ class SqliteRead:
         return [digest for (digest,) in rows]
 
     def everything(self) -> Iterator[Stored]:
+        for (task_id,) in self._db.execute("SELECT id FROM tasks ORDER BY pk"):
+            yield self.whole(task_id)
+
+    def whole(self, task_id: str) -> Stored:
         from ..core.archive import Stored, digests
 
-        for task_id, head in self._db.execute("SELECT id, head FROM tasks ORDER BY pk"):
-            bodies = self._all(
-                "SELECT body FROM changes WHERE task = (SELECT pk FROM tasks WHERE id = ?)"
-                " ORDER BY version",
-                task_id,
-            )
-            lease = self.lease(task_id)
-            stored = Stored(self.task(task_id), tuple(body for (body,) in bodies), lease)
-            if [head] != digests(task_id, stored.bodies)[-1:]:
-                raise self._damaged(task_id, "its history does not lead to its digest")
-            yield stored
+        found = self.task(task_id)
+        pk, head = self._one("SELECT pk, head FROM tasks WHERE id = ?", task_id)
+        rows = self._all("SELECT body FROM changes WHERE task = ? ORDER BY version", pk)
+        bodies = tuple(body for (body,) in rows)
+        if [head] != digests(task_id, bodies)[-1:]:
+            raise self._damaged(task_id, "its history does not lead to its digest")
+        return Stored(found, bodies, self.lease(task_id), self.purges(task_id))
+
+    def purges(self, task_id: str) -> tuple[Purge, ...]:
+        rows = self._all(
+            "SELECT digest, body FROM purges WHERE task = (SELECT pk FROM tasks WHERE id = ?)"
+            " ORDER BY number",
+            task_id,
+        )
+        if not rows:
+            return ()
+        from ..core.canon import decode
+        from ..core.digest import sha256
+        from ..core.purge import from_document
+
+        if any(type(body) is not bytes or sha256(body) != digest for digest, body in rows):
+            raise self._damaged(task_id, "the record of a purge does not match its digest")
+        return tuple(from_document(decode(body)) for _, body in rows)
+
+    def holding(self, forms: tuple[bytes, ...]) -> list[str]:
+        def asked(column: str) -> str:
+            return " OR ".join([f"instr({column}, ?)"] * len(forms))
+
+        rows = self._all(
+            f"SELECT id FROM tasks WHERE {asked('state')}"  # noqa: S608 (our own words)
+            f" OR pk IN (SELECT task FROM changes WHERE {asked('body')})"
+            f" OR pk IN (SELECT task FROM purges WHERE {asked('body')}) ORDER BY pk",
+            *(forms * 3),
+        )
+        return [task_id for (task_id,) in rows]
 
     def creation(self, key: str) -> tuple[str, str] | None:
         row = self._one(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..core.archive import Stored
     from ..core.change import Change
     from ..core.claims import Lease
+    from ..core.purge import Purge
     from ..core.task import Task
 
 _LIMITS = tuple(task.SUMMARY_LIMITS.values())
@@ -164,6 +165,10 @@ class SqliteWrite(SqliteRead):
             "INSERT INTO changes (task, version, digest, body) VALUES (?, ?, ?, ?)",
             (pk, step.version, digest, body),
         )
+        self._create(pk, step)
+
+    def _create(self, pk: int, step: Change) -> None:
+        """The key under which a creation is known, if it has one."""
         if step.key:
             self._db.execute(
                 "INSERT INTO creations (key, request, task) VALUES (?, ?, ?)",
@@ -187,6 +192,42 @@ class SqliteWrite(SqliteRead):
         if not before or before[1] != after.status:
             self._count(pk, before[1] if before else "", after.status)
         self.keep_lease(after.id, stored.lease)
+        had = self.purges(after.id)
+        added = tuple(one for one in stored.purges if one not in had)
+        if added:
+            self._keep_purges(pk, (*had, *added))
+
+    def rewrite(self, stored: Stored) -> None:
+        from ..core.archive import digests, steps
+
+        after = stored.task
+        (pk,) = self._one("SELECT pk FROM tasks WHERE id = ?", after.id)
+        heads = digests(after.id, stored.bodies)
+        self._db.executemany(
+            "UPDATE changes SET digest = ?, body = ? WHERE task = ? AND version = ?",
+            [
+                (head, body, pk, version)
+                for version, (head, body) in enumerate(zip(heads, stored.bodies), 1)
+            ],
+        )
+        self._keep(after, heads[-1], pk)
+        self._db.execute("DELETE FROM creations WHERE task = ?", (pk,))
+        for step in steps(stored):
+            self._create(pk, step)
+        self._index(pk, after)
+        self._label(pk, after)
+        self.keep_lease(after.id, stored.lease)
+        self._keep_purges(pk, stored.purges)
+
+    def _keep_purges(self, pk: int, purges: tuple[Purge, ...]) -> None:
+        from ..core.purge import purge_bytes
+
+        self._db.execute("DELETE FROM purges WHERE task = ?", (pk,))
+        bodies = map(purge_bytes, purges)
+        self._db.executemany(
+            "INSERT INTO purges (task, number, digest, body) VALUES (?, ?, ?, ?)",
+            [(pk, number, sha256(body), body) for number, body in enumerate(bodies, 1)],
+        )
 
     def join(self, joined: Task) -> None:
         (pk,) = self._one("SELECT pk FROM tasks WHERE id = ?", joined.id)

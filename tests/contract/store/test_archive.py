@@ -77,7 +77,7 @@ def test_export_import_export_is_the_same_to_the_byte(store, full, tmp_path):
     empty.create()
     for other in (empty, EphemeralStore()):
         merge = Archive(other).take_lines(exported)
-        assert merge == (3, 0, 0, 0, full)
+        assert merge == (3, 0, 0, 0, full, 0)
         assert lines(other) == exported
     assert inspect(empty, deep=True).findings == ()
     empty.close()
@@ -141,14 +141,14 @@ def test_a_line_altered_in_what_no_state_holds_is_refused(store, on_store, ask):
 def test_importing_its_own_export_changes_nothing_however_often(store, full):
     before = lines(store)
     for _ in range(2):
-        assert Archive(store).take_lines(before) == (0, 0, 3, 0, ())
+        assert Archive(store).take_lines(before) == (0, 0, 3, 0, (), 0)
         assert lines(store) == before
 
 
 def test_an_empty_ledger_is_an_archive_too(store):
     exported = lines(store)
     assert len(exported) == 1
-    assert Archive(store).take_lines(exported) == (0, 0, 0, 0, ())
+    assert Archive(store).take_lines(exported) == (0, 0, 0, 0, (), 0)
 
 
 def test_a_task_of_a_damaged_history_is_not_exported(sqlite_store, make_ledger, ask):
@@ -246,7 +246,7 @@ def test_a_newer_copy_brings_a_task_forward_with_its_history(store, two, ask):
     there.update(ids[1], ask(notes=("n",), add_dependencies=(ids[0],)))
     new = there.create(ask(goal="new", parent=ids[1]), key="k").task.id
     merge = Archive(store).take_lines(lines(other))
-    assert merge == (1, 1, 2, 0, (ids[1], new))
+    assert merge == (1, 1, 2, 0, (ids[1], new), 0)
     assert lines(store) == lines(other)
     assert here.history(ids[1]).total == 3
     assert [one.id for one in here.list(label="ui").items] == [ids[1]]
@@ -259,7 +259,7 @@ def test_a_copy_that_is_newer_in_one_and_older_in_another_task_gives_and_takes(s
     here.update(ids[0], ask(notes=("here",)))
     there.update(ids[1], ask(notes=("there",)))
     merge = Archive(store).take_lines(lines(other))
-    assert merge == (0, 1, 1, 1, (ids[1],))
+    assert merge == (0, 1, 1, 1, (ids[1],), 0)
     assert here.show(ids[0]).notes[0].text == "here"
     assert here.show(ids[1]).notes[0].text == "there"
 
@@ -344,7 +344,7 @@ def test_a_rehearsal_says_the_same_and_writes_nothing(store, two, ask):
 def test_a_ledger_takes_another_in_by_the_same_rules(store, two, ask):
     _, there, other, ids = two
     there.update(ids[0], ask(notes=("n",)))
-    assert Archive(store).take_store(other) == (0, 1, 2, 0, (ids[0],))
+    assert Archive(store).take_store(other) == (0, 1, 2, 0, (ids[0],), 0)
     assert lines(store) == lines(other)
 
 

@@ -55,6 +55,10 @@ def transcript(project) -> str:
     return str(path)
 
 
+GIVEN = {("purge",): b"Ship it"}
+"""What a command reads from standard input, where it reads it."""
+
+
 @pytest.fixture
 def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple[str, ...]]:
     """A call of each command that succeeds."""
@@ -87,6 +91,7 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("task", "history"): ("task", "history", task),
         ("task", "children"): ("task", "children", task),
         ("task", "context"): ("task", "context", task),
+        ("purge",): ("purge",),
         ("setup",): ("setup", "claude-code"),
         ("fuse", "setup"): ("fuse", "setup", "--project"),
         ("fuse", "save"): ("fuse", "save", "--transcript", transcript, "--session", "s"),

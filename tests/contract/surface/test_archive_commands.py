@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from contextspindle.store.sqlite import SCHEMA
+
 HOLDER = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -137,7 +139,7 @@ def test_a_backup_is_one_private_file_and_a_manifest_that_fits_it(project, creat
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     kept = json.loads((folder / "manifest.json").read_text())
     assert done.data == {**kept, "at": done.data["at"], "folder": str(folder)}
-    assert (kept["tasks"], kept["changes"], kept["schema"]) == (1, 1, 1)
+    assert (kept["tasks"], kept["changes"], kept["schema"]) == (1, 1, SCHEMA)
     assert kept["bytes"] == (folder / "ledger.sqlite3").stat().st_size
     assert os.listdir(aside) == ["b"]
 
@@ -388,6 +390,7 @@ def test_a_dry_run_says_what_an_import_would_do_and_does_not_do_it(project, crea
         "updated": 0,
         "same": 0,
         "older": 0,
+        "purged": 0,
         "tasks": [task],
     }
     assert fresh("task", "list", "--json").data["total"] == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.cli import table
+from tests.contract.surface.conftest import GIVEN
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "json.md"
 
@@ -25,8 +26,8 @@ def one_document(raw: bytes) -> dict:
 
 def test_every_command_answers_with_one_document_and_nothing_beside_it(project, every_call):
     assert every_call.keys() == {one.words for one in table.COMMANDS}
-    for words in every_call.values():
-        done = project("--json", *words)
+    for name, words in every_call.items():
+        done = project("--json", *words, input=GIVEN.get(name, b""))
         assert (done.status, done.err) == (0, b""), words
         assert one_document(done.out).keys() == {"data"}
 
@@ -162,7 +163,8 @@ def test_every_document_is_as_the_page_describes_it(project, task, every_call):
     (project.folder / "report.txt").write_text("all is well")
     project("task", "update", task, "--evidence-file", "report.txt")
     for words, call in every_call.items():
-        check(project("--json", *call).data, f"[{' '.join(words)}](#)", " ".join(words), shapes)
+        done = project("--json", *call, input=GIVEN.get(words, b""))
+        check(done.data, f"[{' '.join(words)}](#)", " ".join(words), shapes)
     check(project("fuse", "restore", "--plain", "--json").data, "[fuse restore](#)", "", shapes)
     explained = project("task", "ready", "--explain", task, "--json").data
     check(explained, "[task ready --explain](#)", "explained", shapes)

@@ -95,7 +95,6 @@ def test_a_sound_ledger_is_said_to_be_sound_and_nothing_is_written(project, crea
         ("DELETE FROM creations", "index"),
         ("UPDATE creations SET key = 'another'", "index"),
         ("DELETE FROM search", "search"),
-        ("UPDATE search SET goal = 'another'", "search"),
         ("DROP INDEX tasks_by_status", "schema"),
         ("UPDATE tasks SET claim_until = 1 + claim_until", "row"),
         ("UPDATE tasks SET claim_length = 5 WHERE claim_holder IS NULL", "row"),

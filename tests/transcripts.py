@@ -8,7 +8,7 @@ from typing import Any
 
 from contextspindle.core.draft import Draft
 from contextspindle.core.extract import Extractor
-from contextspindle.core.transcript import Turn
+from contextspindle.core.transcript import SAID, Turn
 from contextspindle.harness import claude_code
 
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -58,6 +58,19 @@ def queue(operation: str, content: str | None = None) -> dict[str, Any]:
     return {"type": "queue-operation", "operation": operation, "sessionId": SESSION, **fields}
 
 
+def notification(
+    task: str = "a1",
+    status: str = "completed",
+    summary: str = "Agent done",
+    result: str = "Nothing found",
+) -> str:
+    """Background work reports."""
+    return (
+        f"<task-notification>\n<task-id>{task}</task-id>\n<status>{status}</status>\n"
+        f"<summary>{summary}</summary>\n<result>{result}</result>\n</task-notification>"
+    )
+
+
 def written(path: Path, entries: list[Any], *, end: bytes = b"\n") -> str:
     """A file of these entries; bytes and strings go in as they are."""
     rows = [
@@ -73,6 +86,11 @@ def turns_of(entries: list[Any], agent: str = "") -> list[Turn]:
     parser = claude_code.Parser(agent)
     turns = [turn for line, e in enumerate(entries, 1) for turn in parser.turns(line, e)]
     return [*turns, *parser.finish()]
+
+
+def said(entries: list[Any], **more: Any) -> list[tuple[str, str]]:
+    """What the human said: channel and words."""
+    return [(turn.via, turn.text) for turn in turns_of(entries, **more) if turn.kind == SAID]
 
 
 def draft_of(turns: list[Turn]) -> Draft:

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-MEASURING = ("ledger", "in_process", "writers", "workload")
+MEASURING = ("ledger", "in_process", "writers", "workload", "transcripts")
 
 
 def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:

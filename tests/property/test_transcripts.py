@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contextspindle.core import canon
 from contextspindle.core.draft import LIMIT, SECTIONS, Draft, Item
-from contextspindle.core.redaction import mask
+from contextspindle.core.redaction import mask, mask_words
 from contextspindle.core.restoration import SMALLEST, Header, assemble
 from contextspindle.core.text import clean, size
 from contextspindle.core.transcript import CLOSING, OPENING, without_echo
@@ -148,7 +148,9 @@ _pieces = st.sampled_from(
         " ", "\n", "ghp_", "eyJ", ".", "-", "AKIA", "sk-", "A1b2C3d4E5f6G7h8I9j0" * 2, "Bearer ",
         "Cookie: ", "-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----",
         " is ", "--", " -u ", "x1y2z3w4", "[masked]", "\\", "<", "$", "postgres", "hunter2", ",",
-        "é",
+        "é", "Authorization", "basic ", "--token ", "machine a login b password ", ":5432:", "\\n",
+        "\\\"", '"auth"', '"kty"', '"d"', "sig=", "{", "}", "value", "DB_PASS=", "mysql -p", ";",
+        "Private-Lines: 1\n", "identified by ", "hooks.slack.com/services/", "pass:", "(", "[",
     ]
 )  # fmt: skip
 
@@ -158,6 +160,14 @@ _pieces = st.sampled_from(
 def test_masking_twice_is_masking_once(text):
     once = mask(text)
     assert mask(once) == once
+
+
+@given(st.lists(st.lists(_pieces | any_text, max_size=4).map("".join), max_size=6).map(tuple))
+@settings(max_examples=300)
+def test_masking_the_words_of_a_command_keeps_their_number_and_is_done_once(words):
+    once = mask_words(words)
+    assert len(once) == len(words)
+    assert mask_words(once) == once
 
 
 @given(any_text, any_text, any_text)

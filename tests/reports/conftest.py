@@ -248,3 +248,46 @@ def payload(project):
         ).encode()
 
     return made
+
+
+@pytest.fixture
+def compacted(project, tmp_path_factory):
+    """A function that saves a session as its program would before compaction, and restores it.
+
+    Gives the text that the agent reads, and the snapshot.
+    """
+    import json
+
+    from tests.transcripts import SESSION, written
+
+    path = tmp_path_factory.mktemp("sessions") / f"{SESSION}.jsonl"
+
+    def through(entries, *, budget=6_000, transcript=None, end=b"\n"):
+        if entries is not None:
+            written(path, entries, end=end)
+        event = {
+            "session_id": SESSION,
+            "transcript_path": str(transcript or path),
+            "cwd": str(project.folder),
+        }
+        before = {**event, "hook_event_name": "PreCompact", "trigger": "auto"}
+        saved = project("fuse", "save", input=json.dumps(before).encode())
+        assert (saved.status, saved.out, saved.err) == (0, b"", b"")
+        after = {**event, "hook_event_name": "SessionStart", "source": "compact"}
+        restored = project(
+            "fuse",
+            "restore",
+            input=json.dumps(after).encode(),
+            env={"CONTEXTSPINDLE_FUSE_BUDGET": str(budget)},
+        )
+        assert (restored.status, restored.err) == (0, b"")
+        log = project.folder / ".contextspindle" / "fuse" / "ledger.jsonl"
+        snapshot = json.loads(log.read_bytes().splitlines()[-1])["snapshot"]
+        text = ""
+        if restored.out:
+            answer = json.loads(restored.out.decode("utf-8"))
+            text = answer["hookSpecificOutput"]["additionalContext"]
+        return text, snapshot
+
+    through.path = path
+    return through

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-AREAS = ("ledger", "search", "security", "wishes")
+AREAS = ("compaction-content", "ledger", "search", "security", "transcript-parsing", "wishes")
 
 LATER: dict[str, str] = {}
 """Reports that cannot be met yet, each with its reason."""
@@ -24,7 +24,7 @@ def reports(data_folder) -> dict[str, str]:
 
 def ids_of(area: str) -> set[str]:
     """The ids by which the tests of an area are named."""
-    path = Path(__file__).with_name(f"test_{area}_reports.py")
+    path = Path(__file__).with_name(f"test_{area.replace('-', '_')}_reports.py")
     return {
         node.name.split("_")[1].upper()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

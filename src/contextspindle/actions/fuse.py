@@ -106,6 +106,13 @@ class Fuse:
                 f"{transcript.path} holds no line of session {session} that {harness} knows"
             )
         draft = extractor.draft()
+        if reading.guessed:
+            # A pointer that may be wrong is none.
+            items = (
+                one if one.line < reading.guessed else one._replace(line=0, seal="")
+                for one in draft.items
+            )
+            draft = draft._replace(items=tuple(items))
         key = session_key(session, agent)
         snapshot = {
             "v": SNAPSHOT_VERSION,
@@ -194,7 +201,7 @@ class Fuse:
         saved_at: int = snapshot["at"]
         header = Header(
             session=snapshot["session"],
-            compaction=draft.compactions + 1,
+            compaction=0 if _skipped(snapshot) else draft.compactions + 1,
             saved=instant.iso(saved_at),
             age=instant.age(saved_at, now),
             source=f"contextspindle fuse source --session {snapshot['session']}",
@@ -324,6 +331,12 @@ def _task_line(one: Summary) -> str:
     return line
 
 
+def _skipped(snapshot: dict[str, Any]) -> int:
+    """The bytes of the transcript that were not looked at."""
+    reading = snapshot.get("reading")
+    return reading.get("skipped", 0) if isinstance(reading, dict) else 0
+
+
 def _wider(session: str) -> str:
     return f"contextspindle fuse restore --plain --session {session} --budget {MAX_BUDGET}"
 
@@ -336,6 +349,11 @@ def _notes(snapshot: dict[str, Any] | None, problem: str) -> tuple[str, ...]:
         notes.append(f"The transcript could not be read at the save: {snapshot['problem']}")
     elif snapshot.get("partial"):
         notes.append("The save ran out of time: its latest part is missing.")
+    if snapshot and (skipped := _skipped(snapshot)):
+        whole = snapshot["reading"]["bytes"]
+        notes.append(
+            f"The transcript was read from the end: {whole - skipped:,} of {whole:,} bytes read."
+        )
     if problem:
         notes.append(f"The ledger could not be read: {problem}")
     return tuple(notes)

@@ -203,14 +203,16 @@ class Ledger:
         from ..core.change import Request
         from ..core.claims import check_write
         from ..core.evidence import Record, criteria_hash, numbered
+        from ..core.redaction import mask_words
 
         with self._store.read() as txn:
             task = txn.task(task_id)
             check_write(task_id, txn.lease(task_id), claim, Request(), self._clock())
         criterion = numbered(criterion, task.criteria)
         mark = self._files().run(argv, covers, show)
+        mark = mark._replace(argv=mask_words(argv))
         record = Record(
-            task.id, criteria_hash(task.criteria), " ".join(argv), criterion, command=mark
+            task.id, criteria_hash(task.criteria), " ".join(mark.argv), criterion, command=mark
         )
         outcome = self.update(task_id, Request(), expected=expected, claim=claim, made=(record,))
         return Proof(outcome, mark)

@@ -209,7 +209,7 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
         transcript = workspace.harness(harness).read(event.transcript, event.session, event.agent)
         fuse.save(
             event.session,
-            transcript,
+            transcript.within(deadline.left),
             trigger=event.trigger,
             out_of_time=deadline.passed,
             **kept,

@@ -30,9 +30,13 @@ class Deadline(Value):
 
     started: float
 
+    def left(self) -> float:
+        """Seconds until it is time to keep what there is; negative afterwards."""
+        return self.started + SOFT_SECONDS - time.monotonic()
+
     def passed(self) -> bool:
         """Whether it is time to keep what there is."""
-        return time.monotonic() - self.started > SOFT_SECONDS
+        return self.left() < 0
 
 
 def guarded() -> Deadline:

@@ -86,8 +86,10 @@ class Reading(Value):
     ``inherited`` counts the lines of an earlier session at the head of the file that this one
     goes on from, ``foreign`` those of other sessions, ``unreadable`` the malformed ones (the first
     of them at line ``first_bad``), ``oversized`` those too long to hold, ``unparsed`` those of a
-    huge file's middle that were looked at only for what the human said.  ``torn`` says that the
-    last line was still being written.
+    huge file's middle that were looked at only for what the human said.  ``skipped`` counts the
+    bytes that were not looked at at all, for size or for want of time.  Line numbers from
+    ``guessed`` on (0: none) are an estimate: only their order is sure.  ``torn`` says that the last
+    line was still being written.
     """
 
     lines: int = 0
@@ -99,6 +101,8 @@ class Reading(Value):
     first_bad: int = 0
     oversized: int = 0
     unparsed: int = 0
+    skipped: int = 0
+    guessed: int = 0
     torn: bool = False
 
 

@@ -77,6 +77,8 @@ _NOISE = frozenset(
     b" auto_mode remote_session_change command_permissions edited_text_file diagnostics"
     b" plan_mode_exit file task_status".split()
 )
+# The kinds that a line of the agent names first: the envelope's, or that of a whole message.
+_AGENT = (b"assistant", b"message", b"thinking", b"tool_use")
 # What a tool result has in it when it holds words of the human.
 _BESIDE_RESULT = (b"the user said:", b'"answers"', b'},{"type":"text"')
 
@@ -89,18 +91,26 @@ def worth(line: bytes, frugal: bool) -> bool:
     at = line.find(_TYPE)
     if at >= 0:
         start = at + len(_TYPE)
-        if line[start : line.find(b'"', start)] in _NOISE:
+        kind = line[start : line.find(b'"', start)]
+        if kind in _NOISE:
             return False
     elif len(line) < 2:
         return False
     if not frugal:
         return True
-    if b'"queue-operation"' in line or b'"queued_command"' in line:
-        return True
-    if b'"user"' not in line:
+    # Most of a huge file is settled by now: the rest of a long line is not looked at.
+    if at >= 0 and kind in _AGENT:
         return False
+    if at < 0 or kind != b"user":
+        if b'"queue-operation"' in line or b'"queued_command"' in line:
+            return True
+        if b'"user"' not in line:
+            return False
     if b'"tool_result"' in line:
-        return any(mark in line for mark in _BESIDE_RESULT)
+        for mark in _BESIDE_RESULT:  # noqa: SIM110 (any() with a generator costs twice as much)
+            if mark in line:
+                return True
+        return False
     return b'"isMeta":true' not in line
 
 

@@ -68,6 +68,18 @@ def own_words(source: str) -> str:
     return source.strip("\r\n") if source.strip() else ""
 
 
+_HAND_BACK = "[Subagent hand-back]"
+_REPORT = "The report follows:\n"
+
+
+def report(source: str) -> str:
+    """What a subagent reported, out of the frame that newer versions put around it."""
+    if _HAND_BACK not in source[:2_000] or _REPORT not in source:
+        return source
+    lines = source.partition(_REPORT)[2].split("\n")
+    return "\n".join(line.removeprefix("  ") for line in lines)
+
+
 def bounded(source: str) -> str:
     """``source``, of a long one its first and its last lines."""
     if len(source) <= _HEAD + _TAIL:
@@ -91,6 +103,11 @@ def is_machine(entry: dict[str, Any]) -> bool:
     if isinstance(origin, dict) and isinstance(origin.get("kind"), str):
         return bool(origin["kind"] != "human")
     return entry.get("promptSource") == "system"
+
+
+def is_typed(entry: dict[str, Any]) -> bool:
+    """Whether the entry says that its words were typed at the prompt, with nothing running."""
+    return entry.get("promptSource") in ("typed", "sdk")
 
 
 def about_of(given: dict[str, Any]) -> str:

@@ -213,8 +213,12 @@ class Parser:
             else:
                 turns += harness
         words = "\n".join(text for text in spoken if text)
-        if words and human and not self._queue.delivered(words):
+        delivered = self._queue.delivered(words) if words and human else True
+        if not delivered:
             via = ASIDE if beside_result else PLAN if words.startswith(PLAN_OPENING) else PROMPT
+            # The newest versions take every prompt through the queue, and say how it came.
+            if via == PROMPT and delivered is False and not shapes.is_typed(entry):
+                via = QUEUED
             turns.append(Turn(line, SAID, words, via=via))
         return turns
 
@@ -265,8 +269,10 @@ class Parser:
                 words = ""
             return self._queue.put(line, words)
         if operation == "popAll":
-            self._queue.pull_back()
-        elif operation in ("dequeue", "remove"):
+            return self._queue.pull_back()
+        if operation == "dequeue":
+            return self._queue.leave(own_words(content))
+        if operation == "remove":
             return self._queue.deliver(own_words(content))
         return []
 
@@ -354,7 +360,7 @@ class Parser:
         if known.get("isAsync") or text.startswith("Async agent launched"):
             self._remember(shapes.string(known.get("agentId")), call)
             return []
-        text = text.partition("\nagentId: ")[0].partition("<usage>")[0]
+        text = shapes.report(text).partition("\nagentId: ")[0].partition("<usage>")[0]
         text = shapes.bounded(without_echo(text.strip()))
         return [Turn(line, OUTCOME, text, tool=tool, call=call, about=about, failed=failed)]
 

@@ -4,9 +4,14 @@ A transcript is written by another program, which may be writing it right now, m
 halfway through a line, may have put a picture of 60 MB into one, and may hand us a file of another
 size class altogether.  What can be used is used; what cannot is counted, never raised.
 
-Three sizes govern it.  A line longer than :data:`SHRINK` loses its pictures, one that is still
+Two sizes govern a line: longer than :data:`SHRINK` it loses its pictures, and one that is still
 longer than :data:`LONGEST` is passed over.  A file longer than head and tail together is read
-``frugally`` in between: the adapter then looks at those lines only for what the human said.
+``frugally`` in between: the adapter then looks at those lines only for what the human said, and
+farther from the end than :data:`FRUGAL` they are only counted, so that pointers stay right.
+
+Time governs the rest.  The end of a file is worth more than its middle, so whoever must be done by
+a moment says so (:meth:`Transcript.within`): a reading that falls behind leaves out what lies
+between, goes on nearer to the end, and tells how many bytes it left out.
 """
 
 from __future__ import annotations
@@ -42,13 +47,22 @@ if TYPE_CHECKING:
             """The session that the object names, or an empty string."""
 
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 SHRINK = 2 << 20
 LONGEST = 8 << 20
-HEAD = 4 << 20
-TAIL = 16 << 20
+HEAD = 2 << 20
+TAIL = 10 << 20
 FRUGAL = 192 << 20
 """Of the part between head and tail, at most so many bytes (the last ones) are looked at."""
+
+LATE, LATEST = 0.6, 0.4
+"""Shares of the time: with less left, only what is near the end is read; then only the tail."""
+GLIMPSE = 48 << 20
+"""What is near, then."""
+LEAST = 256 << 10
+"""The least tail, however slow reading is."""
+COUNTED = 32 << 20
+"""What is left out for want of time is still counted if it is no more than this."""
 
 SEAL = 16
 
@@ -99,14 +113,66 @@ class _Joined:
                 self.pieces = []
 
 
+class _Plan:
+    """Which part of a file is read how: the head with care, what is far from the end not at all,
+    what is near frugally, the tail with care again.
+
+    ``left`` tells the seconds that remain.  When they run short the tail becomes what can be read
+    in them at the speed seen so far, and everything before it counts for less.
+    """
+
+    def __init__(self, size: int, left: Callable[[], float] | None) -> None:
+        self.size = size
+        self.left = left
+        self.head = HEAD
+        self.tail = size - TAIL
+        self.near = self.tail - FRUGAL
+        self.allowed = self.before = left() if left else 0.0
+        self.at = self.bytes = 0
+        self.seconds = 0.0
+
+    def is_frugal(self, at: int) -> bool:
+        return self.head <= at < self.tail
+
+    def is_far(self, at: int) -> bool:
+        return self.head <= at < self.near
+
+    def onward(self, at: int) -> int:
+        """Where to go on: at ``at``, or ahead of it if time runs short."""
+        if self.left is None:
+            return at
+        left = self.left()
+        if not self.is_frugal(self.at):
+            self.bytes += at - self.at
+            self.seconds += self.before - left
+        self.at, self.before = at, left
+        if left >= LATE * self.allowed or not at:
+            return at
+        readable = int(self.bytes / max(self.seconds, 0.001) * left * LATE)
+        self.tail = max(self.tail, self.size - max(readable, LEAST))
+        self.near = max(self.near, self.tail - GLIMPSE)
+        self.head = 0
+        wanted = self.near if left >= LATEST * self.allowed else self.tail
+        self.at = max(at, wanted)
+        return self.at
+
+
 class Raw:
-    """The lines of one file as bytes, once, in order, up to the size it had when it was opened."""
+    """The lines of one file as bytes, once, in order, up to the size it had when it was opened.
+
+    ``skipped`` counts the bytes that were not looked at.  Line numbers from ``guessed`` on (0:
+    none) are an estimate, because there was no time to count what lies before: only their order is
+    sure.
+    """
 
     def __init__(self, path: str) -> None:
         self.file = open_transcript(path)
         self.size = os.fstat(self.file).st_size
+        self.left: Callable[[], float] | None = None
         self.lines = 0
         self.oversized = 0
+        self.skipped = 0
+        self.guessed = 0
         self.ends_open = False
 
     def __iter__(self) -> Iterator[tuple[int, bytes, bool, bool]]:
@@ -119,45 +185,65 @@ class Raw:
             os.close(self.file)
 
     def _lines(self) -> Iterator[tuple[int, bytes, bool, bool]]:
+        plan = _Plan(self.size, self.left)
         at = 0
-        tail = self.size - TAIL
-        unread = tail - FRUGAL
         joined = _Joined()
-        started = False
+        started = lost = False  # amid a line; amid one whose start was not read
         while at < self.size:
+            target = plan.onward(at)
+            if target > at:
+                # From the byte before: if it ends a line, the line behind it is a whole one.
+                self._leave_out(at, target - 1)
+                at = target - 1
+                joined, started, lost = _Joined(), False, True
             chunk = os.read(self.file, min(CHUNK, self.size - at))
             if not chunk:
                 break
-            frugal = HEAD <= at < tail
-            if HEAD <= at < unread:
+            far, frugal = plan.is_far(at), plan.is_frugal(at)
+            at += len(chunk)
+            if far:
                 # Too much to look at: only the count goes on, so that pointers stay right.
                 self.lines += chunk.count(b"\n")
-                joined, started = _Joined(), False
-                joined.dropped = not chunk.endswith(b"\n")
-                at += len(chunk)
+                self.skipped += len(chunk)
+                joined, started, lost = _Joined(), False, not chunk.endswith(b"\n")
                 continue
-            at += len(chunk)
             pieces = chunk.split(b"\n")
             rest = pieces.pop()
-            if pieces and (started or joined.dropped):
-                joined.add(pieces[0])
+            if pieces and (started or lost):
                 self.lines += 1
-                if joined.dropped:
-                    self.oversized += 1
-                else:
-                    yield self.lines, b"".join(joined.pieces), not joined.shrunk, frugal
-                joined, started = _Joined(), False
+                if started:
+                    joined.add(pieces[0])
+                    if joined.dropped:
+                        self.oversized += 1
+                    else:
+                        yield self.lines, b"".join(joined.pieces), not joined.shrunk, frugal
+                joined, started, lost = _Joined(), False, False
                 del pieces[0]
             for piece in pieces:
                 self.lines += 1
                 yield self.lines, piece, True, frugal
-            if rest:
+            if rest and not lost:
                 joined.add(rest)
                 started = True
-        if started and not joined.dropped:
+        if started:
             self.ends_open = True
             self.lines += 1
+            if joined.dropped:
+                self.oversized += 1
+                return
             yield self.lines, b"".join(joined.pieces), not joined.shrunk, False
+
+    def _leave_out(self, at: int, target: int) -> None:
+        """Go on at ``target``, with the count of the lines before it if that is cheap."""
+        self.skipped += target - at
+        if target - at > COUNTED:
+            self.lines += (target - at) * self.lines // at
+            self.guessed = self.guessed or self.lines + 1
+            os.lseek(self.file, target, os.SEEK_SET)
+            return
+        while at < target and (chunk := os.read(self.file, min(CHUNK, target - at))):
+            self.lines += chunk.count(b"\n")
+            at += len(chunk)
 
 
 def objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
@@ -181,12 +267,17 @@ def objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
 
 
 def later(path: str, first: bytes, then: bytes) -> bool:
-    """Whether ``then`` occurs in the file behind the first occurrence of ``first``."""
+    """Whether ``then`` occurs in the file behind the first occurrence of ``first``.
+
+    Of a file of another size class its start tells: what goes on beside us does so from there on.
+    """
     file = open_transcript(path)
     overlap = max(len(first), len(then))
     wanted, carry = first, b""
+    left = FRUGAL
     try:
-        while True:
+        while left > 0:
+            left -= CHUNK
             chunk = os.read(file, CHUNK)
             if not chunk:
                 return False
@@ -199,6 +290,7 @@ def later(path: str, first: bytes, then: bytes) -> bool:
             if at >= 0:
                 return True
             carry = window[-overlap:]
+        return False
     except OSError:
         return False
     finally:
@@ -237,6 +329,14 @@ class Transcript:
         self.torn = False
         self._met_own = False
         self._heritage: dict[str, bool] = {}
+
+    def within(self, left: Callable[[], float]) -> Transcript:
+        """This transcript, to be read up to its end while ``left`` still gives seconds.
+
+        What there is no time for is the part before the end; ``reading`` tells how much.
+        """
+        self.raw.left = left
+        return self
 
     def _is_ours(self, entry: dict[str, Any]) -> bool:
         told = self.parser.session(entry)
@@ -296,5 +396,7 @@ class Transcript:
             first_bad=self.first_bad,
             oversized=self.raw.oversized,
             unparsed=self.unparsed,
+            skipped=self.raw.skipped,
+            guessed=self.raw.guessed,
             torn=self.torn,
         )

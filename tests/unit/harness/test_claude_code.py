@@ -21,7 +21,6 @@ from contextspindle.core.transcript import (
     PROMPT,
     PROPOSAL,
     PULL,
-    QUEUED,
     REFUSAL,
     RESULT,
     SAID,
@@ -35,29 +34,19 @@ from tests.transcripts import (
     REJECTED,
     calls,
     entry,
+    notification,
     queue,
     refuses,
     returns,
+    said,
     says,
     turns_of,
     user,
 )
 
 
-def said(entries, **more):
-    """What the human said: channel and words."""
-    return [(turn.via, turn.text) for turn in turns_of(entries, **more) if turn.kind == SAID]
-
-
 def kinds(entries):
     return [turn.kind for turn in turns_of(entries)]
-
-
-def notification(task="a1", status="completed", summary="Agent done", result="Nothing found"):
-    return (
-        f"<task-notification>\n<task-id>{task}</task-id>\n<status>{status}</status>\n"
-        f"<summary>{summary}</summary>\n<result>{result}</result>\n</task-notification>"
-    )
 
 
 # ---- the human's words
@@ -244,65 +233,6 @@ def test_our_own_injection_does_not_come_back():
     assert said(entries)[-1] == (PROMPT, "go on")
 
 
-# ---- the queue
-
-
-def test_words_queued_and_taken_into_the_running_turn_are_said_once():
-    entries = [queue("enqueue", "don't amend commits"), queue("remove"), says("Got it")]
-    (turn,) = [turn for turn in turns_of(entries) if turn.kind == SAID]
-    assert (turn.line, turn.via, turn.text) == (1, QUEUED, "don't amend commits")
-
-
-def test_words_pulled_back_for_editing_were_never_said():
-    entries = [
-        queue("enqueue", "first wording"),
-        queue("popAll", "first wording"),
-        queue("enqueue", "second wording"),
-        queue("remove"),
-    ]
-    assert said(entries) == [(QUEUED, "second wording")]
-
-
-def test_words_that_still_wait_in_the_queue_are_said():
-    assert said([queue("enqueue", "and tests"), says("working")]) == [(QUEUED, "and tests")]
-
-
-def test_queued_words_that_arrive_as_a_prompt_count_once():
-    entries = [queue("enqueue", "push it"), queue("dequeue"), user("push it")]
-    assert said(entries) == [(QUEUED, "push it")]
-
-
-def test_queued_words_that_arrive_as_an_attachment_count_once():
-    attached = {"type": "queued_command", "prompt": [{"type": "text", "text": "push it"}]}
-    arrives = entry("attachment", attachment={**attached, "commandMode": "prompt"})
-    assert said([queue("enqueue", "push it"), arrives]) == [(QUEUED, "push it")]
-    assert said([queue("enqueue", "push it"), queue("remove"), arrives]) == [(QUEUED, "push it")]
-    assert said([arrives]) == [(QUEUED, "push it")]
-
-
-def test_the_same_words_said_again_later_count_again():
-    entries = [
-        queue("enqueue", "go on"),
-        queue("dequeue"),
-        user("go on"),
-        says("ok"),
-        user("go on"),
-    ]
-    assert said(entries) == [(QUEUED, "go on"), (PROMPT, "go on")]
-
-
-def test_the_human_s_words_leave_the_queue_before_the_notices_in_it():
-    began = '{"task_id":"b1","tool_use_id":"c9","task_type":"local_bash"}'
-    entries = [queue("enqueue", began), queue("enqueue", "and tests"), queue("remove"), says("ok")]
-    assert [(t.kind, t.text) for t in turns_of(entries)] == [(SAID, "and tests"), (TEXT, "ok")]
-
-
-def test_an_entry_without_words_leaves_the_queue_without_a_trace():
-    entries = [queue("enqueue"), queue("enqueue", notification()), queue("dequeue")]
-    assert said([*entries, queue("enqueue", "mine"), queue("popAll")]) == []
-    assert said([*entries, queue("dequeue"), queue("dequeue"), queue("popAll")]) == []
-
-
 # ---- the agent
 
 
@@ -422,6 +352,18 @@ def test_a_subagent_is_launched_and_comes_back():
     launch, outcome = turns_of(entries)
     assert (launch.kind, launch.about, launch.text) == (LAUNCH, "look", "find reefs")
     assert (outcome.kind, outcome.call, outcome.text) == (OUTCOME, "c1", "Two reefs found.")
+
+
+def test_the_frame_around_a_subagent_s_report_is_taken_off():
+    framed = (
+        "  <tools-used-before-summary>Bash</tools-used-before-summary>\n  \n[Subagent hand-back]"
+        " The text below is the final report of a subagent. The report follows:\n"
+        "  The cache never evicts.\n    See cache.py.\nagentId: a7 (more)\n<usage>x</usage>"
+    )
+    back = returns("c1", [{"type": "text", "text": framed}], {"status": "completed"})
+    turns = turns_of([calls("c1", "Agent", description="look", prompt="look"), back])
+    assert turns[-1].kind == OUTCOME
+    assert turns[-1].text == "The cache never evicts.\n  See cache.py."
 
 
 def test_a_launch_in_the_background_is_no_result_and_its_report_comes_once():

@@ -178,6 +178,103 @@ def test_what_is_too_far_back_even_for_that_is_only_counted(path, monkeypatch):
     assert reading.lines == 100
 
 
+# ---- time
+
+
+class Running:
+    """Seconds that are left, fewer with every look at them."""
+
+    def __init__(self, step, left=3.0):
+        self.step = step
+        self.value = left
+
+    def __call__(self):
+        self.value -= self.step
+        return self.value
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Sizes of a hundredth, so that small files are huge ones."""
+    for name, value in {
+        "CHUNK": 1_000, "HEAD": 4_000, "TAIL": 8_000, "FRUGAL": 1_000_000, "GLIMPSE": 6_000,
+        "LEAST": 1_000, "COUNTED": 0,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(lines, name, value)
+
+
+def hurried(path, step):
+    transcript = claude_code.read(str(path)).within(Running(step))
+    turns = list(transcript)
+    return turns, transcript.reading
+
+
+def test_with_time_enough_nothing_is_left_out(path, small):
+    written(path, [user(f"prompt {n}") for n in range(500)])
+    turns, reading = hurried(path, 0.0001)
+    assert [turn.line for turn in turns] == list(range(1, 501))
+    assert (reading.skipped, reading.guessed) == (0, 0)
+
+
+@pytest.mark.parametrize("step", [0.02, 0.05, 0.1, 0.3, 1.0, 2.9, 4.0])
+@pytest.mark.parametrize("count", [60, 500, 2_000])
+def test_when_time_runs_short_the_end_is_read_and_what_lies_between_left_out(
+    path, small, step, count
+):
+    written(path, [user(f"prompt {n}") for n in range(count)])
+    turns, reading = hurried(path, step)
+    said = [turn.text for turn in turns]
+    assert said[0] == "prompt 0"
+    assert said[-1] == f"prompt {count - 1}"
+    assert len(said) == len(set(said))
+    numbers = [turn.line for turn in turns]
+    assert numbers == sorted(numbers)
+    for turn in turns:
+        if not reading.guessed or turn.line < reading.guessed:
+            assert turn.text == f"prompt {turn.line - 1}"
+    whole = path.stat().st_size
+    assert 0 <= reading.skipped < whole
+    assert bool(reading.guessed) == (len(said) < count)
+    # What was not skipped was read, but for the lines that a gap cut in two.
+    seen = sum(len(json.dumps(user(text))) + 1 for text in said)
+    assert whole - reading.skipped - seen < 3 * 300
+    assert seen <= whole - reading.skipped
+
+
+def test_a_short_gap_is_counted_so_that_pointers_stay_right(path, small, monkeypatch):
+    monkeypatch.setattr(lines, "COUNTED", 1_000_000)
+    written(path, [user(f"prompt {n}") for n in range(1_000)])
+    turns, reading = hurried(path, 0.1)
+    assert 10 < len(turns) < 500
+    assert reading.skipped > 50_000
+    assert (reading.lines, reading.guessed) == (1_000, 0)
+    assert all(turn.text == f"prompt {turn.line - 1}" for turn in turns)
+
+
+def test_the_human_s_words_before_a_tail_without_any_are_found_in_a_hurry(path, small):
+    output = [says("word " * 8) for _ in range(20)]
+    written(path, [user("first"), *[says("x")] * 2_000, user("last words"), *output])
+    turns, reading = hurried(path, 0.1)
+    assert [turn.text for turn in turns if turn.kind == SAID] == ["first", "last words"]
+    assert reading.skipped > 100_000
+
+
+def test_a_gap_that_ends_where_a_line_begins_costs_no_line(path, small):
+    bare = len(json.dumps(user("")))
+    written(path, [user(f"{n:05}".ljust(199 - bare)) for n in range(200)])
+    assert path.stat().st_size == 200 * 200
+    turns, reading = hurried(path, 2.9)
+    assert reading.skipped % 200 == 199
+    assert [int(turn.text) for turn in turns] == [*range(5), *range(195, 200)]
+
+
+def test_a_line_longer_than_all_that_can_be_read_in_time_costs_only_itself(path, small):
+    written(path, [user("first"), user("x" * 400_000), user("last")])
+    turns, reading = hurried(path, 0.2)
+    assert [turn.text for turn in turns] == ["first", "last"]
+    assert reading.skipped > 300_000
+
+
 # ---- sessions
 
 

@@ -1,0 +1,292 @@
+"""Secrets that are known by their name: behind ``password:``, ``NAME_TOKEN=``, ``--api-key``.
+
+Half of what stands behind such a name is no secret: a type, a call, a variable, a label, a number
+of tokens.  So the name is looked at as a whole, with its end, which often says what of a secret is
+meant; the way in which the value is given to it; and the value.
+"""
+
+from __future__ import annotations
+
+from .secret_forms import ALNUM, BASE64, is_filler, is_random, run, run_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .secret_forms import Span
+
+LONGEST = 2_000  # the most characters of a value
+_NAME = 48  # and of the name before it, to either side of its telling part
+_NAMING = ALNUM + "_-."
+_BLANKS = " \t"
+
+# What tells of a secret in a name, in lower case, by its first three letters.  What must stand
+# before it is in _BEFORE: `pass` and `key` alone are words of every test run.
+_TELLING = {
+    "pas": ("password", "passwd", "passphrase", "passwort", "pass"),
+    "pwd": ("pwd",),
+    "sec": ("secret",),
+    "tok": ("token",),
+    "key": ("key-data", "key"),
+    "cre": ("credential",),
+    "aut": ("auth",),
+    "psk": ("psk",),
+    "web": ("webhook_url",),
+}
+STARTS = ("pass", "pwd", "secret", "token", "key", "credential", "auth", "psk", "webhook_url")
+"""Literals of which every telling name holds one."""
+_KEYS = ("api", "access", "account", "private", "auth", "signing", "encryption", "master", "shared")
+_BEFORE = {
+    "pass": ("_", "-", "store", "key"),
+    "key": tuple(f"{word}{sign}" for word in _KEYS for sign in ("", "_", "-")),
+    "auth": ("_", '"'),
+    "psk": ("_",),
+}
+_PASSWORDS = ("pass", "pwd")
+
+# A name that ends so says something about a secret and is not one itself.
+_HARMLESS_ENDS = (
+    "file", "path", "dir", "name", "names", "id", "ids", "url", "uri", "type", "types", "count",
+    "limit", "length", "len", "size", "tokens", "budget", "usage", "field", "fields", "header",
+    "format", "policy", "manager", "service", "provider", "expiry", "expires", "expires_in",
+    "expiration", "ttl", "age", "index", "ref", "arn", "version", "label", "hint", "prompt",
+    "error", "errors", "placeholder", "message", "title", "description", "help", "regex", "pattern",
+    "schema", "strength", "validator", "endpoint", "store", "class", "used", "total", "position",
+    "offset", "start", "end", "ring", "chain", "scope", "scopes", "kind", "status", "state",
+    "enabled", "required", "exists", "visible", "input", "column", "algorithm", "issuer",
+)  # fmt: skip
+_PLACEHOLDERS = (
+    "$", "<", "{", "%", "*", "...", "…", "xxx", "XXX", "REDACTED", "your", "YOUR", "process.env",
+    "os.environ", "os.getenv", "env.", "ENV[", "ENV.", "example", "changeme", "secrets.", "vault:",
+    "!", "@", "arn:", "[masked]",
+)  # fmt: skip
+WORDS = frozenset(
+    "string str text bytes byte int integer number float bool boolean any object array list dict"
+    " none null nil true false undefined void never unknown required optional empty missing invalid"
+    " valid expired present absent set unset not is are was the a an new old same different wrong"
+    " correct secret password token value field input output hash hidden enabled disabled default"
+    " type function const let var self this error data key keys env environment variable file path"
+    " self-signed yes no on off and or in for from with must should can cannot enter please your"
+    " reset change confirm forgot login username user email name sign".split()
+)
+"""Values that say something about a secret."""
+_SPEECH = frozenset(
+    "is are was be been must should can cannot will would may has have the a an your our their its"
+    " this that of to at in on for from with by and or not no please enter reset change confirm"
+    " forgot type password passwords passphrase secret token invalid required wrong least"
+    " characters length missing expired new old again here there than then when where which who"
+    " field value user username email".split()
+)
+"""Words that a sentence has, and a phrase to remember seldom."""
+
+_STOPS = " \t\r\n\"'`,;&|<>(){}[]\\"
+
+
+def until(text: str, at: int, stops: str, limit: int = LONGEST) -> int:
+    """Where the first character of ``stops`` stands at or behind ``at``, or the end."""
+    piece = text[at : at + limit]
+    for stop in stops:
+        found = piece.find(stop)
+        if found >= 0:
+            piece = piece[:found]
+    return at + len(piece)
+
+
+def skip(text: str, at: int, characters: str = _BLANKS) -> int:
+    return run(text, at, characters, 100)
+
+
+def quotation(text: str, at: int) -> Span | None:
+    """The inside of the quotation that opens at ``at``, escaped or not; None if none opens."""
+    opened = run(text, at, "\\", 8)
+    quote = text[opened : opened + 1]
+    if not quote or quote not in "\"'`":
+        return None
+    mark = text[at : opened + 1]
+    start = opened + 1
+    line_end = text.find("\n", start, start + LONGEST)
+    limit = line_end if line_end >= 0 else min(len(text), start + LONGEST)
+    end = start
+    while True:
+        end = text.find(mark, end, limit)
+        if end < 0:
+            return start, limit  # its end was cut away
+        if opened > at or not _is_escaped(text, end):
+            return start, end
+        end += 1
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    return (at - run_back(text, at, "\\", 40)) % 2 == 1
+
+
+def is_placeholder(value: str) -> bool:
+    if value.startswith("$2") and value[2:4] in ("a$", "b$", "y$"):
+        return False  # a hash that a password can be found from
+    return not value or value.startswith(_PLACEHOLDERS) or is_filler(value)
+
+
+def _strip(text: str, start: int, end: int, characters: str) -> int:
+    return start + len(text[start:end].rstrip(characters))
+
+
+def named(text: str, at: int) -> tuple[Span | None, int]:
+    """The value behind the name that begins to tell at ``at``."""
+    window = text[at : at + 16].lower()
+    telling = ""
+    for word in _TELLING.get(window[:3], ()):
+        if window.startswith(word):
+            telling = word
+            break
+    if not telling:
+        return None, at + 1
+    needed = _BEFORE.get(telling)
+    if needed and not text[max(0, at - 12) : at].lower().endswith(needed):
+        return None, at + 1
+    name_end = run(text, at, _NAMING, _NAME)
+    if name_end < len(text) and text[name_end].isalnum():
+        return None, name_end
+    name_end = at + len(text[at:name_end].rstrip(".-"))
+    name_start = run_back(text, at, _NAMING, _NAME)
+    name = text[name_start:name_end]
+    if telling == "pass" and text[at + 4 : at + 5].islower() and text[at - 1] != "-":
+        return None, name_end  # a word that only begins so
+    start, kind = behind_name(text, name_start, name_end)
+    if not kind:
+        return None, name_end
+    span, quoted = _value(text, start, name_start, kind)
+    if span is None:
+        return None, max(start, name_end)
+    value = text[span[0] : span[1]]
+    called = text[span[1] : span[1] + 1] in ("(", "[") and not quoted
+    if called or not _is_secret(name, telling, kind, value, quoted=quoted):
+        # What stands there may be a name itself: --secret token=...
+        return None, max(start, name_end)
+    return span, span[1]
+
+
+_OPTION, _ELEMENT, _IS, _QUOTED_NEXT, _ASSIGNED, _PAIR = (
+    "option",
+    "element",
+    "is",
+    "'",
+    "=",
+    "value",
+)
+
+
+def behind_name(text: str, name_start: int, name_end: int) -> tuple[int, str]:
+    """Where the value begins that is given to the name, and how; nothing for a bare mention."""
+    at = run(text, name_end, "\\", 8)
+    if text[at : at + 1] in ('"', "'", "`"):
+        at += 1
+    if text[at : at + 1] == "]":
+        at += 1
+    here = skip(text, at)
+    for sign in ("===", "!==", "==", "!=", ":=", "=>", "?=", "+=", "=", ":"):
+        if text.startswith(sign, here):
+            here += len(sign)
+            broken = skip(text, here)
+            if sign == ":" and text[broken : broken + 1] in ("\n", ":", "/"):
+                return 0, ""  # a heading, a scope, an address
+            return broken, _ASSIGNED
+    if text[here : here + 1] == ">" and text[name_start - 1 : name_start] == "<":
+        return here + 1, _ELEMENT
+    pair = skip(text, here, " \t\r\n,\"'\\")
+    if pair > at and text.startswith("value", pair):
+        pair = skip(text, pair + 5, "\"' \t\\")
+        if text[pair : pair + 1] in (":", "="):
+            return skip(text, pair + 1), _PAIR
+    if here > at:
+        if text.startswith("is ", here):
+            return skip(text, here + 3), _IS
+        if text.startswith("--", name_start) or text.startswith("-pass", name_start):
+            return here, _OPTION
+        if text[here : here + 1] == "'" or _is_of_netrc(text, name_start):
+            return here, _QUOTED_NEXT
+    return 0, ""
+
+
+def _is_of_netrc(text: str, at: int) -> bool:
+    """Whether the name at ``at`` stands behind a ``machine`` and its ``login``."""
+    before = text[max(0, at - 200) : at].split()
+    return len(before) >= 2 and "login" in before[-3:] and "machine" in before[-6:]
+
+
+def _value(text: str, at: int, name_start: int, kind: str) -> tuple[Span | None, bool]:
+    """The value that begins at ``at``, and whether it is quoted."""
+    for lead in ("pass:", "f", "b", "r"):  # of openssl; of Python's strings
+        if text.startswith(lead, at) and (lead == "pass:" or text[at + 1 : at + 2] in ('"', "'")):
+            at += len(lead)
+            break
+    inside = quotation(text, at)
+    if inside is not None:
+        return inside, True
+    if kind == _ELEMENT:
+        return (at, until(text, at, "<\n")), True
+    before = text[max(0, name_start - 80) : name_start].rpartition("\n")[2].strip()
+    name = text[name_start : until(text, name_start, " =:", _NAME)]
+    if kind == _ASSIGNED and before.endswith(";") and text[at - 1] == "=":
+        end = until(text, at, ";\"'\n")  # a part of a connection string, blanks and all
+        return (at, _strip(text, at, end, " ")), True
+    end = until(text, at, _STOPS)
+    if kind == _ASSIGNED and text[at - 1] == "=" and name.isupper():
+        # As in .env, up to the blank: signs that end a value elsewhere are part of it here.
+        whole = until(text, at, " \t\r\n\"'`")
+        leads = ("", "export", "set", "-", "ENV", "ARG", "-e", "env")
+        if before in leads or "(" not in text[at:whole]:
+            return (at, whole), False
+    end = _strip(text, at, end, ".!?:" if kind == _IS else "")
+    return ((at, end), False) if end > at else (None, False)
+
+
+def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) -> bool:
+    """Whether ``value`` behind a telling ``name`` is the secret itself.
+
+    Code is full of such names with a type, a call or a variable behind them; a person's or a
+    configuration's value is quoted, or mixes letters with digits or signs.
+    """
+    lower = name.lower().lstrip("-")
+    password = any(word in telling for word in _PASSWORDS)
+    if len(value) < (4 if password else 8) or is_placeholder(value):
+        return False
+    if telling != "webhook_url" and lower.endswith(_HARMLESS_ENDS):
+        return False
+    if value.lower().rstrip(".,!?") in WORDS:
+        return False
+    if "tokens" in lower or lower.startswith("tokeniz"):
+        return False
+    constant = name.isupper()
+    if " " in value or "\t" in value:
+        return quoted and (password or constant) and not _is_sentence(value, constant=constant)
+    if value.startswith(("/", "./", "../", "~/", "http://", "https://")):
+        return "webhook" in lower
+    judged = value[:200]
+    letters = any(c.isalpha() for c in judged)
+    digits = any(c.isdigit() for c in judged)
+    if telling == "auth":
+        return len(value) >= 12 and is_random(value) and not value.strip(BASE64)
+    if kind == _IS:
+        return digits and letters
+    if kind == _QUOTED_NEXT and password:
+        return True
+    if value.isdigit():
+        return password and (kind != _ASSIGNED or quoted or len(value) < 16)
+    if constant:
+        return not value.isupper() or digits
+    if quoted:
+        return digits or password or (len(value) >= 16 and not value.islower())
+    signs = password and any(c in "!#^?+~*%" for c in judged[1:])
+    return ((digits and letters) or signs) and not _is_code(value)
+
+
+def _is_code(value: str) -> bool:
+    """Whether the bare ``value`` reads as an expression: a path of names, a call."""
+    return "." in value.strip(".") and not value.strip(ALNUM + "_.")
+
+
+def _is_sentence(value: str, *, constant: bool) -> bool:
+    """Whether words in quotes say something, instead of being a phrase to remember."""
+    words = [word.strip(".,!?:;()").lower() for word in value.split()]
+    if value.rstrip()[-1:] in (".", "?", "!", ":", "…") and not constant:
+        return True
+    known = sum(word in _SPEECH for word in words)
+    return known >= (2 if constant else 1) or any(c in value for c in "{}<>$%=")

@@ -55,9 +55,13 @@ LABELS = (
 
 
 def strings(value: Any) -> list[str]:
-    """Every string in a JSON value, in its order."""
+    """Every string in a JSON value, in its order; one that is itself an object is decoded too."""
     if isinstance(value, str):
-        return [value]
+        try:
+            inner = json.loads(value) if value.startswith("{") else None
+        except ValueError:
+            inner = None
+        return strings(inner) if isinstance(inner, dict) else [value]
     if isinstance(value, dict):
         return [one for part in value.values() for one in strings(part)]
     if isinstance(value, list):

@@ -6,8 +6,11 @@ Each probe file names a transcript, the line at which it is cut, and facts that 
 the work there needs, each by alternative spellings.  The transcript is truncated after that line,
 the installed command saves and restores, and the facts are looked for in the text.  *Weighted*
 counts a fact by its importance (2 where none is given).  Where the file names the line of the
-harness's own summary, the union of both texts is looked at too.  A transcript of a form that the
-command does not know is named and left out.
+harness's own summary, the handoff is restored once more with the transcript cut after that line,
+as a harness would have it, and the facts are looked for in both texts together.  *Repeated* is the
+share of that handoff's bytes in lines whose words the summary holds (four of five of those that
+have four letters or a digit), the sections that always stay left out.  A transcript of a form that
+the command does not know is named and left out.
 
 It does not show: whether an agent understands the text, nor that a fact is stated rather than
 mentioned.  A spelling that nobody listed counts as missing.
@@ -89,14 +92,20 @@ def measured(
         restoring = [*command, "restore", "--plain", "--budget", str(arguments.budget)]
         ran = subprocess.run(restoring, env=environment, check=True, capture_output=True)
         took = time.perf_counter() - started
+        at = probe.get("reference_summary_line")
+        beside = ""
+        if at:
+            cut.write_bytes(b"\n".join(lines[:at]) + b"\n")
+            again = subprocess.run(restoring, env=environment, check=True, capture_output=True)
+            beside = again.stdout.decode("utf-8")
     text = ran.stdout.decode("utf-8")
-    summary = _summary(lines, probe.get("reference_summary_line"))
+    summary = _summary(lines, at)
     facts = [
         {
             "kind": one.get("kind", ""),
             "importance": one.get("importance", 2),
             "here": _holds(text, one["needle"]),
-            "either": _holds(text, one["needle"]) or _holds(summary, one["needle"]),
+            "either": _holds(beside, one["needle"]) or _holds(summary, one["needle"]),
         }
         for one in probe["probes"]
     ]
@@ -105,6 +114,7 @@ def measured(
         "bytes": len(ran.stdout),
         "seconds": round(took, 3),
         "summary": bool(summary),
+        "repeated": _repeated(beside, summary) if summary else None,
         "facts": facts,
     }
 
@@ -112,6 +122,29 @@ def measured(
 def _holds(text: str, spellings: list[str]) -> bool:
     folded = " ".join(text.casefold().split())
     return any(" ".join(one.casefold().split()) in folded for one in spellings)
+
+
+STAY = ("Goal", "Rules", "The user's last words", "Where the agent left off", "Open steps")
+"""Headings of the sections that a summary does not shorten."""
+
+
+def _repeated(text: str, summary: str) -> float:
+    """The share of a handoff's bytes in lines that the summary says."""
+    known = _words(summary)
+    repeated, stays = 0, True
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            stays = line[3:].partition(":")[0].startswith(STAY)
+            continue
+        found = _words(line)
+        if not stays and found and len(found & known) >= 0.8 * len(found):
+            repeated += len(line.encode()) + 1
+    return round(repeated / max(len(text.encode()), 1), 3)
+
+
+def _words(text: str) -> set[str]:
+    words = (word.strip(".,;:!?()[]{}\"'`*<>…") for word in text.casefold().split())
+    return {word for word in words if len(word) >= 4 or any(c.isdigit() for c in word)}
 
 
 def _summary(lines: list[bytes], number: int | None) -> str:
@@ -135,6 +168,11 @@ def summed(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "weighted": _share(facts, "here", weighted=True),
         "importance_3": _share([one for one in facts if one["importance"] == 3], "here"),
         "union_with_summary": _share(either, "either") if either else None,
+        "repeated_bytes": round(
+            statistics.mean(row["repeated"] for row in rows if row["summary"]), 3
+        )
+        if either
+        else None,
         "kinds": {
             kind: [_share(some, "here"), len(some)]
             for kind in kinds
@@ -160,6 +198,7 @@ def print_table(rows: list[dict[str, Any]], result: dict[str, Any]) -> None:
     print(f"weighted {result['weighted']:.3f}, importance 3 {result['importance_3']:.3f}", end="")
     if result["union_with_summary"] is not None:
         print(f", with the harness's summary {result['union_with_summary']:.3f}", end="")
+        print(f" and {result['repeated_bytes']:.1%} of the bytes repeated", end="")
     print(f"; median {result['bytes_median']:.0f} bytes, {result['seconds_median']:.2f} s")
     for kind, (share, count) in result["kinds"].items():
         print(f"  {kind:16} {share:.2f} of {count}")

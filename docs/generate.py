@@ -166,6 +166,10 @@ def settings() -> str:
                 ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
                 ("`TMPDIR`", "a folder for temporary files, in which no workspace is made unasked"),
                 ("`USER`, `LOGNAME`", "the actor, where none is set"),
+                (
+                    "`SHELL`, `BASH_ENV`, `ENV`",
+                    "which shell may run a hook, and what it reads first: `setup --check` looks",
+                ),
             ],
         ),
     )

@@ -9,7 +9,7 @@ from typing import Any
 from contextspindle.core.draft import Draft
 from contextspindle.core.extract import Extractor
 from contextspindle.core.transcript import SAID, Turn
-from contextspindle.harness import claude_code
+from contextspindle.harness import claude_turns
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
@@ -83,7 +83,7 @@ def written(path: Path, entries: list[Any], *, end: bytes = b"\n") -> str:
 
 def turns_of(entries: list[Any], agent: str = "") -> list[Turn]:
     """What the adapter's parser makes of the entries, without a file."""
-    parser = claude_code.Parser(agent)
+    parser = claude_turns.Parser(agent)
     turns = [turn for line, e in enumerate(entries, 1) for turn in parser.turns(line, e)]
     return [*turns, *parser.finish()]
 

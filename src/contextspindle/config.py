@@ -47,6 +47,10 @@ class Settings(Value):
     """The folder for what belongs to the user and to no project; empty without a home."""
     temporary: tuple[str, ...] = ()
     """Folders for temporary files, where no workspace is made unasked."""
+    shell: str = ""
+    """The user's shell, if it is named."""
+    startup: tuple[str, ...] = ()
+    """Files that a shell may read before it runs a command."""
 
 
 FILE_SETTINGS: dict[str, type] = {
@@ -77,6 +81,8 @@ HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
 }
 """Where a harness keeps its own settings: the variable that names the folder, and the folder in the
 home folder where the variable does not."""
+STARTUP = (".zshenv", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile")
+"""Names of such files in a home folder."""
 
 GIT_LOCAL = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_PREFIX"
@@ -99,6 +105,11 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
+        shell=environ.get("SHELL", ""),
+        startup=(
+            *(environ[name] for name in ("BASH_ENV", "ENV") if environ.get(name)),
+            *(os.path.join(home, name) for name in STARTUP if home),
+        ),
     )
     given: dict[str, Any] = {}
     for variable, setting in ENVIRONMENT.items():

@@ -1,4 +1,5 @@
-"""Git's own files, read without git: where a checkout begins, whose worktree it is, what it tracks.
+"""Git's own files, read without git: where a checkout begins, whose worktree it is, what it tracks,
+which commit is checked out, and how it came there.
 
 A command and a hook ask this before they do anything, and starting git would cost more than all the
 rest.  Formats: https://git-scm.com/docs/gitrepository-layout, https://git-scm.com/docs/index-format.
@@ -7,6 +8,9 @@ rest.  Formats: https://git-scm.com/docs/gitrepository-layout, https://git-scm.c
 from __future__ import annotations
 
 import os
+
+_LOG_TAIL = 64 * 1024
+"""The bytes that are read of the end of a reflog."""
 
 
 def tracked(folder: str) -> bool:
@@ -54,6 +58,83 @@ def top_of(folder: str) -> str | None:
     """The top of the checkout that ``folder`` is in; of a linked worktree, its main one's."""
     top = checkout(folder)
     return main_worktree(top) if top else None
+
+
+def head(top: str) -> tuple[str, str]:
+    """The commit that is checked out at ``top``, and its branch; empty where there is none."""
+    git = _git_folder(top)
+    first = _first_line(os.path.join(git, "HEAD"))
+    if not first.startswith("ref:"):
+        return first, ""
+    name = first[len("ref:") :].strip()
+    common = os.path.join(git, _first_line(os.path.join(git, "commondir")))
+    commit = _first_line(os.path.join(git, name)) or _first_line(os.path.join(common, name))
+    if not commit:
+        try:
+            with open(
+                os.path.join(common, "packed-refs"), encoding="utf-8", errors="surrogateescape"
+            ) as file:
+                for line in file:
+                    packed, _, named = line.rstrip("\n").partition(" ")
+                    if named == name:
+                        commit = packed
+        except OSError:
+            pass
+    return commit, name.removeprefix("refs/heads/")
+
+
+def moves_of_head(top: str) -> list[tuple[str, str]]:
+    """The latest moves of HEAD, the oldest first: the commit it came to, and what moved it."""
+    path = os.path.join(_git_folder(top), "logs", "HEAD")
+    try:
+        with open(path, "rb") as file:
+            whole = file.seek(0, os.SEEK_END) <= _LOG_TAIL
+            file.seek(0 if whole else -_LOG_TAIL, os.SEEK_SET if whole else os.SEEK_END)
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return []
+    found = []
+    for line in lines if whole else lines[1:]:
+        who, _, what = line.partition("\t")
+        words = who.split(" ", 2)
+        if len(words) == 3:
+            found.append((words[1], what))
+    return found
+
+
+def names(top: str, limit: int) -> list[str] | None:
+    """The paths that the index of the checkout at ``top`` holds, in its order.
+
+    None for more than ``limit`` of them, or an index that cannot be read in this way.
+    """
+    git = _git_folder(top)
+    try:
+        with open(os.path.join(git, "index"), "rb") as file:
+            start = file.read(12)
+            count = int.from_bytes(start[8:12], "big")
+            if start[:4] != b"DIRC" or count > limit:
+                return None
+            index = start + file.read()
+    except OSError:
+        return None
+    hash_size = 32 if _uses_sha256(git) else 20
+    if index[4:8] == b"\0\0\0\4":
+        packed = _names(index, hash_size)
+        if packed is None:
+            return None
+        return [os.fsdecode(name) for name in packed.split(b"\0")[:count]]
+    found = []
+    at = 12
+    fixed = 42 + hash_size
+    for _ in range(count):
+        flags = index[at + fixed - 2 : at + fixed - 1]
+        first = at + fixed + (2 if flags and flags[0] & 0x40 else 0)
+        end = index.find(b"\0", first)
+        if end < 0:
+            return None
+        found.append(os.fsdecode(index[first:end]))
+        at += (end - at + 8) & ~7
+    return found
 
 
 def _git_folder(top: str) -> str:

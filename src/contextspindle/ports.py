@@ -9,7 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import TracebackType
     from typing import Any, Protocol, TypeVar
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .core.purge import Purge
     from .core.search import Term
     from .core.task import Brief, Page, Related, Task
-    from .core.transcript import Reading, Turn
+    from .core.transcript import Reading, Step, Turn
 
     T_co = TypeVar("T_co", covariant=True)
 
@@ -60,6 +60,12 @@ if TYPE_CHECKING:
 
         def inbox(self, offset: int, limit: int) -> Page:
             """Live tasks: active, then blocked, then open, the latest updated first."""
+
+        def since(self, moment: int, limit: int) -> Page:
+            """Tasks of any status that were changed after a moment, the latest first.
+
+            Of more than :data:`.core.task.COUNT_AHEAD` in a status no more are counted.
+            """
 
         def listing(
             self,
@@ -173,6 +179,13 @@ if TYPE_CHECKING:
 
         path: str
 
+        def keep_to(self, out_of_time: Callable[[], bool]) -> None:
+            """Stop reading once ``out_of_time`` says so."""
+
+        @property
+        def stopped(self) -> bool:
+            """Whether the time ran out before the end of the file."""
+
         def __iter__(self) -> Iterator[Turn]:
             """The turns in the order of the file.  Nothing in the file makes it raise."""
 
@@ -193,6 +206,29 @@ if TYPE_CHECKING:
 
         def moved(self, record: Record) -> str:
             """What of that which a record is bound to is not as it was; empty if all is."""
+
+    class Drift(Protocol):
+        """What moves in the checkout of a session while nobody looks."""
+
+        def place(self, folder: str) -> dict[str, str]:
+            """What to remember of where the session works."""
+
+        def since(
+            self, place: dict[str, Any], at: int, files: Iterable[str], *, thorough: bool = False
+        ) -> list[str]:
+            """Lines on what has moved since, for a place that was remembered at a moment."""
+
+    class Beside(Protocol):
+        """What a harness keeps beside the talk."""
+
+        def summary(self, path: str, session: str, after: int) -> str:
+            """Its own summary that the transcript holds behind a byte, if any."""
+
+        def steps(self, path: str, session: str) -> tuple[Step, ...] | None:
+            """The agent's list of steps as it is now; None if there is none to be read."""
+
+        def forked_from(self, path: str, session: str) -> tuple[str, str] | None:
+            """The session that a fork goes on from, and the time of the snapshot it was handed."""
 
     class SnapshotLog(Protocol):
         """Where the fuse keeps its snapshots: an append-only log of checksummed lines."""

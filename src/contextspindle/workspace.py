@@ -208,9 +208,16 @@ class Workspace:
 
     def fuse(self) -> Fuse:
         """The fuse's actions on this workspace."""
+        from . import drift
         from .actions.fuse import Fuse
 
-        return Fuse(self.snapshots(), self.ledger(), clock=now)
+        return Fuse(self.snapshots(), self.ledger(), clock=now, drift=drift, beside=harness)
+
+    def handed(self) -> Incidents:
+        """What was handed to which session, and when: a file of the same kind as the incidents."""
+        from .store.incidents import Incidents
+
+        return Incidents(os.path.join(self.folder, "handed.jsonl"))
 
     def incidents(self) -> Incidents:
         """The incident file of this workspace."""
@@ -307,7 +314,22 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     if not os.path.isabs(place):
         raise InvalidInput("There is no home folder", hint="Use --project in a project.")
     wanted = tuple(Wanted(*one) for one in chosen.HOOKS)
-    return carried_out(place, wanted, launcher(), action, shared=scope == "shared")
+    settings = config.load()
+    shells = ("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else []))
+    return carried_out(
+        *(place, wanted, launcher(), action),
+        shared=scope == "shared",
+        shells=shells,
+        startup=settings.startup,
+    )
+
+
+def hooked(name: str, folder: str) -> list[str]:
+    """The settings files that hold our hooks for a harness, for a session in ``folder``."""
+    from .harness import adapter
+    from .harness.hooks import hooked as holding
+
+    return holding(adapter(name), config.harness_folder(name), gitfiles.top_of(folder) or folder)
 
 
 def launcher() -> str:

@@ -168,6 +168,8 @@ def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, tas
     for found in (
         loaded("fuse", "restore", "--plain", "--session", "s"),
         loaded("fuse", "restore", payload=payload),
+        loaded("fuse", "restore", payload={**payload, "source": "startup"}),
+        loaded("fuse", "restore", payload={**payload, "source": "resume"}),
         loaded("fuse", "status"),
     ):
         assert found & FORBIDDEN == set()

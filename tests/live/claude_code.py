@@ -1,9 +1,12 @@
-"""One session of the real Claude Code, cut off from every network: prints what reached the model.
+"""Sessions of the real Claude Code, cut off from every network: prints what reached the model.
 
-    unshare -rn python claude_code.py CLAUDE SPINDLE FOLDER < prompts.json
+    unshare -rn python claude_code.py CLAUDE SPINDLE FOLDER < runs.json
 
 Run in a namespace with nothing but loopback.  Our hooks are installed by our own ``setup``; then
-each prompt is one turn, ``/compact`` among them; at last the hooks are taken out again.
+come the runs, each one process with its ``prompts``, a turn each, ``/compact`` among them.  A run
+may go on with the session of an earlier one (``of``, its number), forked off it (``fork``), after a
+call of our own command (``before``).  ``TASK`` in a prompt stands for the id of a task that the
+ledger holds.  At last the hooks are taken out again.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 from model import Model
@@ -22,7 +26,7 @@ TURN_SECONDS = 90
 
 
 def main() -> None:
-    """Set up, work, compact, work on, remove; then a report in JSON."""
+    """Set up, run, remove; then a report in JSON."""
     claude, spindle, folder = sys.argv[1:4]
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     model = Model()
@@ -43,6 +47,9 @@ def main() -> None:
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "IS_SANDBOX": "1",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000",
+        "CLAUDE_CODE_ENABLE_TASKS": "1",
+        "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
     }
 
     def ours(*words: str) -> str:
@@ -59,25 +66,40 @@ def main() -> None:
     settings = place / "config" / "settings.json"
     settings.write_text('{"theme": "dark"}')
     ours("init")
-    ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
+    task = ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
     ours("setup", "claude-code", "--write")
-    results = turns(claude, place / "project", environment, json.load(sys.stdin))
+    runs: list[dict[str, Any]] = []
+    for run in json.load(sys.stdin):
+        if "before" in run:
+            ours(*run["before"])
+        words = ["--resume", runs[run["of"]]["session"]] if "of" in run else []
+        if run.get("fork"):
+            words.append("--fork-session")
+        prompts = [prompt.replace("TASK", task.strip()) for prompt in run["prompts"]]
+        first = len(model.requests)
+        ended, session = turns([claude, *words], place / "project", environment, prompts)
+        requests = [json.dumps(one["messages"]) for one in model.requests[first:]]
+        runs.append({"results": ended, "session": session, "requests": requests})
     status = ours("fuse", "status", "--json")
+    listed = ours("fuse", "list", "100", "--json")
     ours("setup", "claude-code", "--remove")
     report = {
-        "results": results,
-        "requests": [json.dumps(one["messages"]) for one in model.requests],
+        "runs": runs,
+        "task": task.strip(),
         "status": json.loads(status)["data"],
+        "snapshots": json.loads(listed)["data"]["snapshots"],
         "settings": settings.read_text(),
     }
     print(json.dumps(report))
 
 
-def turns(claude: str, folder: Path, environment: dict[str, str], prompts: list[str]) -> list[str]:
-    """How each prompt's turn ended."""
+def turns(
+    claude: list[str], folder: Path, environment: dict[str, str], prompts: list[str]
+) -> tuple[list[str], str]:
+    """How each prompt's turn ended, and the session's id."""
     child = subprocess.Popen(
         [
-            *(claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json"),
+            *(*claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json"),
             *("--verbose", "--permission-mode", "bypassPermissions"),
         ],
         cwd=folder,
@@ -89,7 +111,7 @@ def turns(claude: str, folder: Path, environment: dict[str, str], prompts: list[
     )
     assert child.stdin is not None
     assert child.stdout is not None
-    ended = []
+    ended, session = [], ""
     watchdog = threading.Timer(TURN_SECONDS * len(prompts), child.kill)
     watchdog.start()
     for prompt in prompts:
@@ -101,11 +123,12 @@ def turns(claude: str, folder: Path, environment: dict[str, str], prompts: list[
             event = json.loads(line)
             if event.get("type") == "result":
                 ended.append(str(event.get("subtype")))
+                session = str(event.get("session_id"))
                 break
     child.stdin.close()
     child.wait(timeout=30)
     watchdog.cancel()
-    return ended
+    return ended, session
 
 
 if __name__ == "__main__":

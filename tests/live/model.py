@@ -1,8 +1,10 @@
 """A stand-in for a model on loopback: it speaks Anthropic's Messages, and does what a prompt says.
 
 A prompt names what the model is to do: ``[[tool NAME {json}]]`` calls a tool, one in each turn, and
-``[[say TEXT]]`` ends the turn.  A request for a summary is answered with one that says nothing, so
-that what stands in the next request came from a hook.  Every request is kept.
+``[[say TEXT]]`` ends the turn.  ``[[full say]]`` reports a full context with that end of the turn,
+and ``[[full tool]]`` with the last of the tools.  A prompt for a subagent, which stands within such
+a mark, has ``<<`` and ``>>`` instead.  A request for a summary is answered with one that says one
+thing only, so that what else stands in the next request came from a hook.  Every request is kept.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ from typing import Any
 
 TOOL = re.compile(r"\[\[tool (\S+) (\{.*?\})\]\]", re.S)
 SAY = re.compile(r"\[\[say (.*?)\]\]", re.S)
-SUMMARY = "<analysis>none</analysis>\n<summary>\nSeveral small things were asked.\n</summary>"
+SUMMARY = (
+    "<analysis>none</analysis>\n<summary>\n"
+    "Several small things were asked. The drain FACT-IN-SUMMARY-4 was cleaned.\n</summary>"
+)
+FULL = 99_500
+"""Tokens at which a context of 100,000 is compacted."""
 
 
 def texts(content: Any) -> list[str]:
@@ -24,25 +31,34 @@ def texts(content: Any) -> list[str]:
     return [block["text"] for block in content if block.get("type") == "text"]
 
 
-def answer(body: dict[str, Any]) -> dict[str, Any]:
-    """The content block that the stand-in answers a request with."""
+def answer(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The content block that the stand-in answers a request with, and the tokens it reports."""
     prompt, results = "", 0
     for message in body.get("messages", []):
         if message["role"] != "user":
             continue
-        said = [one for one in texts(message["content"]) if "[[" in one or "summary of" in one]
+        said = [
+            one
+            for one in texts(message["content"])
+            if "[[" in one or "<<tool" in one or "summary of" in one
+        ]
         if said:
             prompt, results = said[-1], 0
         elif isinstance(message["content"], list):
             results += sum(block.get("type") == "tool_result" for block in message["content"])
     if "detailed summary" in prompt:
-        return {"type": "text", "text": SUMMARY}
+        return {"type": "text", "text": SUMMARY}, 1_000
+    if "[[" not in prompt:
+        prompt = prompt.replace("<<", "[[").replace(">>", "]]")
     tools = TOOL.findall(prompt)
     if results < len(tools):
         name, given = tools[results]
-        return {"type": "tool_use", "id": f"toolu_{name}_{results}", "name": name, "input": given}
+        tokens = FULL if "[[full tool]]" in prompt and results == len(tools) - 1 else 1_000
+        call = f"toolu_{name}_{results}_{len(prompt)}"
+        return {"type": "tool_use", "id": call, "name": name, "input": given}, tokens
     said = SAY.search(prompt)
-    return {"type": "text", "text": said[1] if said else "Understood."}
+    tokens = FULL if "[[full say]]" in prompt else 1_000
+    return {"type": "text", "text": said[1] if said else "Understood."}, tokens
 
 
 class Model(ThreadingHTTPServer):
@@ -72,8 +88,8 @@ class Handler(BaseHTTPRequestHandler):
             self.plain({"input_tokens": 10})
             return
         self.server.requests.append(body)
-        block = answer(body)
-        usage = {"input_tokens": 1000, "output_tokens": 10}
+        block, tokens = answer(body)
+        usage = {"input_tokens": tokens, "output_tokens": 10}
         reason = "tool_use" if block["type"] == "tool_use" else "end_turn"
         message = {
             "id": f"msg_{len(self.server.requests)}",

@@ -1,13 +1,15 @@
 """The verbs of the fuse: keep what a session is about before compaction, hand it back after.
 
 A save is one appended snapshot.  A restore is built anew each time: live tasks come from the ledger
-at that moment, the rest from this session's own snapshot and from no other's.
+at that moment, the rest from this session's own snapshot and from no other's, as far as it still
+holds (:mod:`.moment`).
 """
 
 from __future__ import annotations
 
 from ..core.task import is_id
-from ..core.transcript import CALL
+from ..core.text import shortened
+from ..core.transcript import CALL, CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
     InvalidInput,
@@ -17,15 +19,17 @@ from ..errors import (
     TranscriptUnreadable,
 )
 from .company import others_here
+from .moment import BY_HAND, present
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from ..core.draft import Draft
     from ..core.task import Summary
     from ..core.transcript import Reading, Turn
-    from ..ports import SnapshotLog, Transcript
+    from ..ports import Beside, Drift, SnapshotLog, Transcript
     from .ledger import Ledger
 
 SNAPSHOT_VERSION = 1
@@ -40,6 +44,9 @@ LIVE_TASKS = 8
 """The most live tasks that a restore names."""
 _TASK_VERBS = frozenset("update show context claim prove release".split())
 
+_STRANGE = (OSError, ValueError, TypeError, LookupError, AttributeError, SpindleError)
+"""What comes of a snapshot or a checkout of a shape that nobody has met."""
+
 _CHECK_EVERY = 64
 """Turns between two looks at the time."""
 
@@ -53,6 +60,8 @@ class Saved(Value):
     reading: Reading | None
     partial: bool
     problem: str = ""
+    task: str = ""
+    """The task that the session worked on last, by its own calls."""
 
 
 class Restored(Value):
@@ -67,10 +76,21 @@ class Restored(Value):
 class Fuse:
     """Saves and restores, on any snapshot log and ledger."""
 
-    def __init__(self, log: SnapshotLog, ledger: Ledger, *, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        log: SnapshotLog,
+        ledger: Ledger,
+        *,
+        clock: Callable[[], int],
+        drift: Drift | None = None,
+        beside: Callable[[str], Beside] | None = None,
+    ) -> None:
+        """``beside`` gives what the harness of a name keeps beside its transcripts."""
         self._log = log
         self._ledger = ledger
         self._clock = clock
+        self._drift = drift
+        self._beside = beside
 
     def save(
         self,
@@ -94,12 +114,14 @@ class Fuse:
         extractor = Extractor()
         partial = False
         task = ""
+        transcript.keep_to(out_of_time)
         for number, turn in enumerate(transcript):
             extractor.feed(turn)
             task = _task_of(turn) or task
             if not number % _CHECK_EVERY and out_of_time():
                 partial = True
                 break
+        partial = partial or transcript.stopped
         reading = transcript.reading
         if not reading.known:
             raise TranscriptUnreadable(
@@ -114,6 +136,9 @@ class Fuse:
             )
             draft = draft._replace(items=tuple(items))
         key = session_key(session, agent)
+        origin = ""
+        if self._beside is not None and not agent and trigger != BY_HAND:
+            draft, origin = self._with_heritage(draft, self._beside(harness), transcript, session)
         snapshot = {
             "v": SNAPSHOT_VERSION,
             "session": key,
@@ -128,8 +153,36 @@ class Fuse:
         }
         if task:
             snapshot["task"] = task
+        if origin:
+            snapshot["from"] = origin
+        try:
+            place = self._drift.place(cwd) if self._drift is not None else {}
+        except _STRANGE:
+            place = {}
+        if place:
+            snapshot["place"] = place
         changed = self._log.append(_bounded(snapshot))
-        return Saved(key, changed, len(draft.items), reading, partial)
+        return Saved(key, changed, len(draft.items), reading, partial, task=task)
+
+    def _with_heritage(
+        self, draft: Draft, harness: Beside, transcript: Transcript, session: str
+    ) -> tuple[Draft, str]:
+        """``draft`` with what the session knows by being a fork, and the session it is one of.
+
+        The snapshot is the one that the fork was handed: what its parent did later is not in it.
+        """
+        named = harness.forked_from(transcript.path, session)
+        if named is None:
+            return draft, transcript.reading.origin
+        from ..core.draft import Draft
+        from ..core.heritage import inherited
+        from ..core.instant import iso
+
+        origin, saved = named
+        for older in self._log.all():
+            if older["session"] == origin and iso(older["at"]) == saved and "draft" in older:
+                return inherited(draft, Draft.from_document(older["draft"])), origin
+        return draft, origin
 
     def save_without_transcript(
         self, session: str, problem: str, *, harness: str, agent: str = "", cwd: str = ""
@@ -150,11 +203,29 @@ class Fuse:
             )
         return Saved(key, changed, 0, None, partial=False, problem=problem)
 
-    def restore(self, session: str | None, budget: int, *, agent: str = "") -> Restored:
+    def hear(self, session: str, summary: str) -> bool:
+        """Note what of the session's latest snapshot the harness's own ``summary`` says already.
+
+        False, and nothing noted, if it cannot be known which snapshot is meant.
+        """
+        from .summary import hear
+
+        return hear(self._log, session, summary, self._clock())
+
+    def facts(self, task: str) -> str:
+        """What the model that writes a summary should name; empty if the task is not live."""
+        from .summary import facts
+
+        return facts(self._ledger, task)
+
+    def restore(
+        self, session: str | None, budget: int, *, agent: str = "", thorough: bool = False
+    ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
         Without a session, the newest snapshot is taken, whichever it is of.  A session that has no
-        snapshot gets live tasks; SnapshotNotFound if there are none either.
+        snapshot gets live tasks; SnapshotNotFound if there are none either.  ``thorough`` looks at
+        large checkouts too, where nobody waits.
         """
         if not MIN_BUDGET <= budget <= MAX_BUDGET:
             raise InvalidInput(
@@ -170,7 +241,31 @@ class Fuse:
                 if session
                 else "No snapshot was saved here yet"
             )
-        return self._assembled(snapshot, key, tasks, budget, problem)
+        return self._assembled(snapshot, key, tasks, budget, problem, thorough=thorough)
+
+    def news(self, session: str) -> Restored:
+        """One line on what the ledger has seen since the session's snapshot; empty for nothing."""
+        snapshot = self._log.newest(session)
+        if snapshot is None:
+            return Restored("", "")
+        from ..core import instant
+        from ..core.text import folded
+
+        try:
+            page = self._ledger.since(snapshot["at"], 1)
+        except SpindleError as error:
+            return Restored("", "", problem="" if error.exit_status == 3 else _reason(error))
+        if not page.items:
+            return Restored("", "")
+        age = instant.age(snapshot["at"], self._clock())
+        latest = shortened(folded(_task_line(page.items[0])), 300)
+        count = f"{page.total} tasks have" if page.total > 1 else "1 task has"
+        text = (
+            f"{OPENING} {count} changed since this session's snapshot"
+            f" ({age if age == 'just now' else age + ' ago'}), the latest: {latest}."
+            f" 'contextspindle task inbox' shows what is live. {CLOSING}\n"
+        )
+        return Restored(text, snapshot["session"], snapshot["at"])
 
     def start(self, session: str) -> Restored:
         """What is live, for the start of a session; an empty text if nothing is."""
@@ -186,6 +281,8 @@ class Fuse:
         tasks: list[str],
         budget: int,
         problem: str,
+        *,
+        thorough: bool = False,
     ) -> Restored:
         from ..core import instant
         from ..core.draft import Draft
@@ -197,19 +294,31 @@ class Fuse:
         if snapshot is None:
             header = Header(session=key or "", notes=(*_notes(None, problem), *others))
             return Restored(assemble(Draft(), header, tasks, budget), "", problem=problem)
-        draft = Draft.from_document(snapshot.get("draft"))
+        whole = Draft.from_document(snapshot.get("draft"))
+        strange = ""
+        try:
+            draft, moved = present(whole, snapshot, self._drift, self._beside, thorough=thorough)
+        except _STRANGE as error:
+            # What cannot be looked at now must not cost the agent what was saved.
+            strange = f"What has moved since the save cannot be told: {error}"
+            draft, moved = whole, [strange]
         saved_at: int = snapshot["at"]
+        name, _, of_agent = snapshot["session"].partition("/")
+        if snapshot.get("trigger") == BY_HAND:
+            name, of_agent = snapshot["session"], ""  # a name of the user's own
         header = Header(
-            session=snapshot["session"],
+            session=name,
+            agent=of_agent,
             compaction=0 if _skipped(snapshot) else draft.compactions + 1,
             saved=instant.iso(saved_at),
-            age=instant.age(saved_at, now),
+            # A text that is asked for again at once is the same text.
+            age=instant.age(saved_at, now) if now - saved_at >= 60_000 else "",
             source=f"contextspindle fuse source --session {snapshot['session']}",
             more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
-            notes=(*_notes(snapshot, problem), *others),
+            notes=(*_notes(snapshot, problem), *moved, *others),
         )
         text = assemble(draft, header, tasks, budget)
-        return Restored(text, snapshot["session"], saved_at, problem)
+        return Restored(text, snapshot["session"], saved_at, problem or strange)
 
     def _live_tasks(self, worked_on: str = "") -> tuple[list[str], str]:
         """Lines on live tasks; and why there are none, if the ledger could not be read.
@@ -228,12 +337,13 @@ class Fuse:
                     first = None  # of another ledger, or a word that only looked like an id
         except SpindleError as error:
             # A ledger that is missing or damaged must not cost the agent its own story.
-            return [], "" if error.exit_status == 3 else f"{error.message} [{error.code}]"
+            return [], "" if error.exit_status == 3 else _reason(error)
         lines = [_task_line(one) for one in page.items if not first or one.id != first.id]
         if first:
             lines.insert(0, f"this session's: {_task_line(first)}")
         if page.next_offset:
-            lines.append(f"{page.total - len(page.items)} more: contextspindle task inbox")
+            # Not the last line: that one may find no room.
+            lines.insert(1, f"{page.total} live tasks in all: contextspindle task inbox")
         return lines, ""
 
     def snapshots(self, session: str | None = None) -> Iterator[dict[str, Any]]:
@@ -320,6 +430,10 @@ def _task_of(turn: Turn) -> str:
         if words[at] in _TASK_VERBS and is_id(word):
             found = word
     return found
+
+
+def _reason(error: SpindleError) -> str:
+    return f"{error.message} [{error.code}]"
 
 
 def _task_line(one: Summary) -> str:

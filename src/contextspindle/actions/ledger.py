@@ -373,6 +373,12 @@ class Ledger:
             found = [(one.id, txn.lease(one.id)) for one in txn.inbox(0, limit).items]
         return [(task_id, lease) for task_id, lease in found if lease and lease.live(now)]
 
+    def since(self, moment: int, limit: int = 20) -> Page:
+        """Tasks of any status that were changed after ``moment``, the latest first."""
+        _check_page(0, limit)
+        with self._store.read() as txn:
+            return txn.since(moment, limit)
+
     def list(
         self,
         offset: int = 0,

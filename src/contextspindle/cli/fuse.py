@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from .hook import Deadline
 
 SILENCE = Reply(None, "")
+HARNESS = "claude-code"
+HANDED = 400
+"""How many lines on what was handed over a status looks at."""
+UNSAVED = 10
+"""How many sessions without a snapshot a status names."""
+_NO_HOOKS = (
+    "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
+    " open must be started again"
+)
 
 
 def save(call: Call) -> Reply:
@@ -47,7 +56,7 @@ def restore(call: Call) -> Reply:
 
         space = workspace.for_fuse(values["workspace"] or "")
         budget = values["budget"] if values["budget"] is not None else space.settings.fuse_budget
-        found = space.fuse().restore(values["session"], budget)
+        found = space.fuse().restore(values["session"], budget, thorough=True)
         return Reply(_restored_data(found, budget), found.text, found.session)
     if os.isatty(0):
         raise InvalidInput(
@@ -63,20 +72,61 @@ def status(call: Call) -> Reply:
 
     space = workspace.for_fuse(call.values["workspace"] or "")
     now = workspace.now()
-    sessions = [_session_data(one, now) for one in space.fuse().sessions()]
+    handed: dict[str, dict[str, Any]] = {}
+    for one in space.handed().newest(HANDED):
+        handed.pop(one.get("session", ""), None)
+        handed[one.get("session", "")] = one  # the latest of each, in the order of the latest
+    sessions = []
+    for snapshot in space.fuse().sessions():
+        given = handed.pop(snapshot["session"], None)
+        sessions.append({**_session_data(snapshot, now), "handed": _handed_data(given)})
+    later = list(handed.items())[: -UNSAVED - 1 : -1]
+    unsaved = [{"session": name, **(_handed_data(one) or {})} for name, one in later]
+    hooks = workspace.hooked(HARNESS, space.root)
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
     for one in sessions:
         line = f"{one['session']}: saved {one['saved']} ({one['age']}), {one['items']} items"
-        lines.append(line + (f", {one['problem']}" if one["problem"] else ""))
+        line += f", goes on from {text.one_line(one['origin'])}" if one["origin"] else ""
+        line += f", {one['problem']}" if one["problem"] else ""
+        if given := one["handed"]:
+            line += f"; handed {given['bytes']} bytes at {given['at']} ({given['source']})"
+        lines.append(line)
     if not sessions:
         lines.append("Nothing was saved here yet.")
+    for one in unsaved:
+        line = f"{text.one_line(one['session'])}: no snapshot yet; seen {one['at']}"
+        lines.append(f"{line} ({one['source']}), handed {one['bytes']} bytes")
+    if unsaved and sessions:
+        lines.append(f"The newest snapshot belongs to {sessions[0]['session']}.")
+    lines.append(f"hooks of {HARNESS}: {', '.join(hooks) or _NO_HOOKS}")
     for one in incidents:
         lines.append(f"incident {instant.iso(one['at'])}: {text.one_line(one['what'])}")
     for one in incidents:
         one["at"] = instant.iso(one["at"])
-    data = {"workspace": space.root, "sessions": sessions, "incidents": incidents}
+    data = {
+        "workspace": space.root,
+        "sessions": sessions,
+        "unsaved": unsaved,
+        "hooks": hooks,
+        "incidents": incidents,
+    }
     return Reply(data, "".join(f"{line}\n" for line in lines))
+
+
+def _handed_data(line: dict[str, Any] | None) -> dict[str, Any] | None:
+    """When a session was last given something, at which kind of start, and how much."""
+    if line is None:
+        return None
+    from ..core import instant
+
+    size = str(line.get("bytes", ""))
+    given = int(size) if size.isascii() and size.isdigit() else 0
+    return {
+        "at": instant.iso(line["at"]),
+        "source": text.one_line(line["what"]),
+        "bytes": given,
+    }
 
 
 def setup(call: Call) -> Reply:
@@ -91,6 +141,7 @@ def setup(call: Call) -> Reply:
 
 def _save_by_hand(call: Call) -> Reply:
     from .. import workspace
+    from ..actions.moment import BY_HAND
 
     values = call.values
     path: str = values["transcript"]
@@ -108,7 +159,7 @@ def _save_by_hand(call: Call) -> Reply:
             adapter.read(path, read_as),
             harness=adapter.NAME,
             cwd=os.getcwd(),
-            trigger="by hand",
+            trigger=BY_HAND,
         )
 
     try:
@@ -165,6 +216,7 @@ def _session_data(snapshot: dict[str, Any], now: int) -> dict[str, Any]:
         "age": instant.age(snapshot["at"], now),
         "harness": snapshot.get("harness", ""),
         "transcript": snapshot.get("transcript", ""),
+        "origin": snapshot.get("from", ""),
         "items": len(draft["items"]) if draft else 0,
         "partial": bool(snapshot.get("partial")),
         "problem": snapshot.get("problem", ""),
@@ -179,8 +231,10 @@ def _as_hook(call: Call, action: Any) -> Reply:
     from .. import workspace
     from . import hook
 
-    deadline = hook.guarded()
     event: Event | None = None
+    deadline = hook.guarded(
+        lambda: _note(call, event, TimeoutError(f"it took longer than {hook.HARD_SECONDS} s"))
+    )
     try:
         adapter = workspace.harness(_harness(call))
         event = adapter.parse_event(hook.payload())
@@ -197,17 +251,21 @@ def _harness(call: Call) -> str:
 
 
 def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
-    if event.verb != "save":
+    if event.verb not in ("save", "hear"):
         return ""
     from .. import workspace
 
-    space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None, make=True)
+    make = event.verb == "save"
+    space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None, make=make)
     fuse = space.fuse()
+    if event.verb == "hear":
+        fuse.hear(event.session, event.summary)
+        return ""
     harness = _harness(call)
     kept = {"harness": harness, "agent": event.agent, "cwd": event.cwd}
     try:
         transcript = workspace.harness(harness).read(event.transcript, event.session, event.agent)
-        fuse.save(
+        saved = fuse.save(
             event.session,
             transcript.within(deadline.left),
             trigger=event.trigger,
@@ -217,13 +275,19 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
     except TranscriptUnreadable as error:
         fuse.save_without_transcript(event.session, error.message, **kept)
         _incident(space, "save", event, error)
-    return ""
+        return ""
+    # What is said here reaches the summary of a session, not that of its agents; and a ledger that
+    # came with somebody's repository has no say in it.
+    if event.name != "PreCompact" or event.agent or not saved.task or not space.accepted():
+        return ""
+    return fuse.facts(saved.task)
 
 
 def _restore_for(call: Call, event: Event, _: Deadline) -> str:
     if event.verb != "restore":
         return ""
     from .. import workspace
+    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET
 
     try:
         space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None)
@@ -240,16 +304,32 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
     fuse = space.fuse()
     if event.source == "compact":
         try:
-            found = fuse.restore(event.session, space.settings.fuse_budget, agent=event.agent)
+            # A setting beyond what a harness takes in must not cost the agent its record.
+            budget = max(MIN_BUDGET, min(space.settings.fuse_budget, MAX_BUDGET))
+            found = fuse.restore(event.session, budget, agent=event.agent)
         except SnapshotNotFound:
             return ""
     elif event.source in ("startup", "clear"):
         found = fuse.start(event.session)
     else:
-        return ""
+        found = fuse.news(event.session)
     if found.problem:
         _incident(space, "restore", event, SpindleError(found.problem))
+    _hand_over(space, event, found.text)
     return found.text
+
+
+def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:
+    """Note which session was given how much: silence is to be seen in the status too."""
+    from .. import workspace
+    from ..actions.fuse import session_key
+
+    space.handed().add(
+        workspace.now(),
+        event.source,
+        session=session_key(event.session, event.agent),
+        bytes=str(text.size(said)),
+    )
 
 
 def _note(call: Call, event: Event | None, error: Exception) -> None:

@@ -14,6 +14,7 @@ from ..errors import EventUnknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 READ_SECONDS = 1.0
@@ -39,13 +40,19 @@ class Deadline(Value):
         return self.left() < 0
 
 
-def guarded() -> Deadline:
-    """From now on the process ends by itself, with status 0, before the harness would end it."""
+def guarded(late: Callable[[], None]) -> Deadline:
+    """From now on the process ends by itself, with status 0, before the harness would end it.
+
+    ``late`` is called first: whoever is ended says so.
+    """
     import _thread
 
     def end() -> None:
         time.sleep(HARD_SECONDS)
-        os._exit(0)
+        try:
+            late()
+        finally:
+            os._exit(0)
 
     _thread.start_new_thread(end, ())
     return Deadline(time.monotonic())

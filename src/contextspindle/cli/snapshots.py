@@ -35,12 +35,14 @@ def listing(call: Call) -> Reply:
                     "saved": instant.iso(snapshot["at"]),
                     "trigger": snapshot.get("trigger", ""),
                     "items": len(draft["items"]) if draft else 0,
+                    "heard": bool(snapshot.get("told")),
                     "problem": snapshot.get("problem", ""),
                 }
             )
     lines = [
         f"{one['saved']} {text.one_line(one['session'])} {one['items']} items"
         + (f", {text.one_line(one['trigger'])}" if one["trigger"] else "")
+        + (", compared with the summary" if one["heard"] else "")
         + (f", {text.one_line(one['problem'])}" if one["problem"] else "")
         for one in rows
     ] or ["Nothing was saved here yet."]
@@ -94,13 +96,14 @@ def _space(call: Call) -> spaces.Workspace:
 def _opened(snapshot: dict[str, Any]) -> Transcript:
     """The transcript of a snapshot, read as it was read at the save."""
     from .. import workspace
+    from ..actions.moment import BY_HAND
     from ..errors import TranscriptUnreadable
 
     path = snapshot.get("transcript", "")
     adapter = workspace.harness(snapshot.get("harness", ""), transcript=path)
     session, _, agent = snapshot["session"].partition("/")
     transcript = adapter.read(path, session, agent)
-    if snapshot.get("trigger") == "by hand":
+    if snapshot.get("trigger") == BY_HAND:
         transcript = adapter.read(path)
     if not path:
         raise TranscriptUnreadable("The snapshot was saved without a transcript")

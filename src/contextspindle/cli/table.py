@@ -475,6 +475,17 @@ COMMANDS = (
         ("contextspindle fuse prune", "contextspindle fuse prune --keep-days 7"),
     ),
     Command(
+        ("fuse", "demo"),
+        "demo",
+        "demo",
+        "Show on a made-up session what is kept under which budget; nothing of yours is touched.",
+        (),
+        (),
+        ("contextspindle fuse demo", "contextspindle fuse demo --json"),
+        "A long session with 14 facts that are each said once is saved and restored in a temporary"
+        " folder, offline, and the folder is removed.",
+    ),
+    Command(
         ("fuse", "status"),
         "fuse",
         "status",

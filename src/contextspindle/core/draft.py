@@ -32,6 +32,9 @@ ASKED = "asked"  # other words of the human
 FOUND = "found"  # results, errors and what the agent reported
 SECTIONS = (GOAL, LAST, RULE, LEFT, STEP, RUNNING, STATE, DECIDED, ASKED, FOUND)
 
+NOTE = " — "
+"""Between a step's title and what its list says about it."""
+
 FIRST = "first"
 UNANSWERED = "unanswered"
 FAILED = "failed"

@@ -7,7 +7,7 @@ as changed when the change was answered, a call as unfinished while nothing answ
 
 from __future__ import annotations
 
-from .draft import FAILED, RUNNING, STATE, STEP, Item
+from .draft import FAILED, NOTE, RUNNING, STATE, STEP, Item
 from .redaction import mask
 from .text import folded, shortened
 from .transcript import (
@@ -28,8 +28,6 @@ _OPEN_CALLS = 60
 _COMMITS = 12
 _FILES = 300
 _STEPS = 500
-NOTE = " — "
-"""Between a step's title and what its list says about it."""
 _CLOSED = ("completed", "done", "cancelled", "deleted", "gone")
 _TEST_WORDS = ("test", "spec", "check", "lint", "build", "tsc", "vet", "mypy", "clippy")
 

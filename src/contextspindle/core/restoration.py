@@ -21,6 +21,7 @@ from .draft import (
     GOAL,
     LAST,
     LEFT,
+    NOTE,
     RULE,
     RUNNING,
     STATE,
@@ -29,7 +30,6 @@ from .draft import (
     Draft,
     Item,
 )
-from .progress import NOTE
 from .text import ELLIPSIS, block, cut, cut_start, folded, shortened, size
 from .transcript import CLOSING, OPENING
 from .value import Value
@@ -236,7 +236,8 @@ class _Page:
             if item in self.rules:
                 continue
             section = ASKED if item.section == RULE else item.section
-            if not self._put(section, _line(item), item.line):
+            # Most do not fit, and setting each of them down first would cost more than the rest.
+            if len(item.text) > self.room or not self._put(section, _line(item), item.line):
                 self._omit(section)
 
     # ---- setting down ----

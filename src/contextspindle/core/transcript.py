@@ -84,12 +84,12 @@ class Reading(Value):
     """How the reading of a transcript went: what was used, and what was passed over and why.
 
     ``inherited`` counts the lines of an earlier session at the head of the file that this one
-    goes on from, ``foreign`` those of other sessions, ``unreadable`` the malformed ones (the first
-    of them at line ``first_bad``), ``oversized`` those too long to hold, ``unparsed`` those of a
-    huge file's middle that were looked at only for what the human said.  ``skipped`` counts the
-    bytes that were not looked at at all, for size or for want of time.  Line numbers from
-    ``guessed`` on (0: none) are an estimate: only their order is sure.  ``torn`` says that the last
-    line was still being written.
+    goes on from, and ``origin`` names it; ``foreign`` counts those of other sessions,
+    ``unreadable`` the malformed ones (the first of them at line ``first_bad``), ``oversized`` those
+    too long to hold, ``unparsed`` those of a huge file's middle that were looked at only for what
+    the human said.  ``skipped`` counts the bytes that were not looked at at all, for size or for
+    want of time.  Line numbers from ``guessed`` on (0: none) are an estimate: only their order is
+    sure.  ``torn`` says that the last line was still being written.
     """
 
     lines: int = 0
@@ -104,13 +104,15 @@ class Reading(Value):
     skipped: int = 0
     guessed: int = 0
     torn: bool = False
+    origin: str = ""
 
 
 class Event(Value):
     """What a hook of a harness asks for.
 
-    ``verb`` is ``save``, ``restore`` or ``none`` (an event that asks nothing of us, or one that
-    another program sent: ``caller`` names the program).  With ``agent`` set, a subagent of the
+    ``verb`` is ``save``, ``restore``, ``hear`` (the harness has had a ``summary`` written) or
+    ``none`` (an event that asks nothing of us, or one that another program sent: ``caller`` names
+    the program).  With ``agent`` set, a subagent of the
     session is meant, and ``transcript`` is that subagent's own.  Snapshots are keyed by
     ``(session, agent)``.  ``previous`` is the session that this one goes on from, where the
     harness says it.
@@ -126,9 +128,11 @@ class Event(Value):
     name: str = ""
     caller: str = ""
     previous: str = ""
+    summary: str = ""
 
 
 SAVE = "save"
+HEAR = "hear"
 RESTORE = "restore"
 NONE = "none"
 

@@ -6,6 +6,9 @@ An adapter is a module with these names; what it does not do specially it says i
     find(config_dir, session, cwd)      the transcript's path, or None
     read(path, session, agent)          the turns: a Transcript to iterate, then ask for its reading
     recognises(entry)                   whether a JSON object can only be a line of this harness
+    summary(path, session, after)       its own summary, written behind that byte; empty if none is
+    steps(path, session)                the agent's list of steps as it is now, or None
+    forked_from(path, session)          session and time of the snapshot that a fork goes on from
     parse_event(payload)                a hook's payload as a neutral Event, or EventUnknown
     injection(text, event)              what to print so that the agent reads the text
     HOOKS                               the hooks to install; none, if it has no settings
@@ -22,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
-    from ..core.transcript import Event
+    from ..core.transcript import Event, Step
     from .lines import Transcript
 
     class Harness(Protocol):
@@ -38,6 +41,15 @@ if TYPE_CHECKING:
 
         def recognises(self, entry: dict[str, Any]) -> bool:
             """Whether this can only be a line of this harness."""
+
+        def summary(self, path: str, session: str, after: int) -> str:
+            """The harness's own summary that the transcript holds behind a byte, if any."""
+
+        def steps(self, path: str, session: str) -> tuple[Step, ...] | None:
+            """The agent's list of steps as it is now; None if there is none to be read."""
+
+        def forked_from(self, path: str, session: str) -> tuple[str, str] | None:
+            """The session that a fork goes on from, and the time of the snapshot it was handed."""
 
         def parse_event(self, payload: object) -> Event:
             """The neutral event of a hook payload."""

@@ -13,15 +13,15 @@ import os
 
 from ..core import canon
 from ..core.text import clean, folded, shortened
-from ..core.transcript import NONE, RESTORE, SAVE, Event
+from ..core.transcript import HEAR, NONE, RESTORE, SAVE, Event
 from ..errors import EventUnknown
-from .claude_shapes import text_blocks
-from .claude_turns import PLAN_OPENING, Parser
-from .lines import Transcript, later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..core.transcript import Step
+    from .lines import Transcript
 
 NAME = "claude-code"
 
@@ -132,11 +132,18 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     Without a session all lines count.  With an ``agent`` the file is that subagent's own.
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
+    # A restore reads no transcript, and what it does not need it must not load.
+    from .claude_turns import Parser
+    from .lines import Transcript
+
     return Transcript(path, Parser(agent), session, worth, _precedes, _hands_over)
 
 
 def _hands_over(entry: dict[str, Any]) -> bool:
     """Whether ``entry`` is a plan that was sent into a fresh context, where its own id begins."""
+    from .claude_shapes import text_blocks
+    from .claude_turns import PLAN_OPENING
+
     return isinstance(entry.get("planContent"), str) or any(
         text.startswith(PLAN_OPENING) for text in text_blocks(entry)
     )
@@ -147,12 +154,44 @@ def _precedes(path: str, own: str, old: str) -> bool:
 
     Two sessions that write into one file side by side do not become one.
     """
+    from .lines import later
+
     # An id in quotation marks of its own is a field; inside of a text they would be escaped.
     return not later(path, _quoted(own), _quoted(old))
 
 
 def _quoted(word: str) -> bytes:
     return b'"%b"' % word.encode(errors="replace")
+
+
+def summary(path: str, session: str, after: int) -> str:
+    """The harness's own summary that the transcript holds behind byte ``after``, if any."""
+    try:
+        if os.stat(path).st_size <= after:
+            return ""
+    except (OSError, ValueError):
+        return ""
+    from .claude_beside import summary as written
+
+    return written(path, session, after)
+
+
+def forked_from(path: str, session: str) -> tuple[str, str] | None:
+    """The session that this one was forked from, and the time of the snapshot it was handed."""
+    from .claude_beside import forked_from as named
+
+    return named(path, session)
+
+
+def steps(path: str, session: str) -> tuple[Step, ...] | None:
+    """The task list of ``session`` as it is now; None if the harness keeps none for it."""
+    projects = os.path.dirname(os.path.dirname(path))
+    tasks = os.path.join(os.path.dirname(projects), "tasks")
+    if os.path.basename(projects) != "projects" or not os.path.isdir(tasks):
+        return None
+    from .claude_beside import steps as listed
+
+    return listed(tasks, session)
 
 
 # ---- the hook protocol ---------------------------------------------------------------------
@@ -170,6 +209,8 @@ def settings_path(config_dir: str, project: str, scope: str) -> str:
 
 HOOKS = (
     ("PreCompact", "fuse save", 30, ""),
+    # The agent that writes the summary has no type; all others are passed over.
+    ("SubagentStop", "fuse save", 15, "^$"),
     ("SessionStart", "fuse restore", 15, "startup|resume|clear|compact|fork"),
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
@@ -206,6 +247,14 @@ def parse_event(payload: object) -> Event:
         raise EventUnknown(f"The hook payload has no {missing}.")
     agent, transcript = word("agent_id"), word("transcript_path")
     verb = _VERBS.get(name, NONE)
+    told = ""
+    if name == "SubagentStop":
+        # The summary is in no file yet when a session starts again behind it: only here it is said.
+        # What it thought before it, in an analysis, the model never sees again.
+        _, written, rest = word("last_assistant_message").partition("<summary>")
+        agent, told = "", rest.partition("</summary>")[0]
+        if not word("agent_type") and written:
+            verb = HEAR
     if agent:
         # The harness names the main transcript here; the subagent has one of its own.
         if not _is_plain_name(agent):
@@ -222,6 +271,7 @@ def parse_event(payload: object) -> Event:
         name=name,
         caller=NAME,
         previous=word("previous_session_id"),
+        summary=told if verb == HEAR else "",
     )
 
 
@@ -242,11 +292,14 @@ def _foreign_caller(payload: dict[str, Any]) -> str:
 
 
 def injection(text: str, event: Event) -> str:
-    """The one JSON document to print so that the agent reads ``text``; nothing for no text.
+    """The one JSON document to print so that a model reads ``text``; nothing for no text.
 
-    Only a session start takes text in: any other event is answered with silence, because what a
-    hook prints before a compaction would be taken for an instruction to the summarising model.
+    A session start takes an object in.  Before a compaction the harness hands whatever is printed,
+    braces included, to the model that writes the summary: there the document is a string.  Any
+    other event is answered with silence.
     """
+    if text and event.name == "PreCompact":
+        return canon.text(text)
     if not text or event.verb != RESTORE:
         return ""
     return canon.text(

@@ -11,16 +11,14 @@ from __future__ import annotations
 import os
 
 from ..core.transcript import NONE, RESTORE, SAVE, Event
-from .claude_code import injection
+from .claude_code import injection as injection
 from .codex_turns import Parser
-from .lines import Transcript
+from .lines import Transcript, summary_behind
 from .payloads import event_of, is_plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-__all__ = ["HOOKS", "NAME", "find", "injection", "parse_event", "read", "recognises"]
 
 NAME = "codex"
 
@@ -77,6 +75,19 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
     return Transcript(path, Parser(), session, worth)
+
+
+def summary(path: str, session: str, after: int) -> str:
+    """The harness's own summary that the rollout holds behind byte ``after``, if it can be read."""
+    return summary_behind(path, after, b'"type":"compacted"', Parser())
+
+
+def forked_from(path: str, session: str) -> None:
+    """None: a fork takes over the whole rollout of its parent."""
+
+
+def steps(path: str, session: str) -> None:
+    """None: there is no list beside the rollout."""
 
 
 def settings_path(config_dir: str, project: str, scope: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.jsonc import Node
+    from . import Harness
 
 _JOINTS = ("||", "&&", ";", "|")
 """What ends a command in a shell's line."""
@@ -62,6 +63,8 @@ def ours(handler: object) -> str:
 
 
 def _split(command: str) -> list[str]:
+    if not any(mark in command for mark in "'\"\\"):
+        return command.split()
     import shlex
 
     try:
@@ -82,6 +85,22 @@ def found(settings: Any) -> list[Found]:
                 if words:
                     listed.append(Found(event, number, place, words, handler["command"]))
     return listed
+
+
+def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
+    """The settings files that have every hook of ours for ``harness``, run by whatever command."""
+    wanted = {(event, words) for event, words, _, _ in harness.HOOKS}
+    holding = []
+    for scope in ("user", "project", "shared"):
+        path = harness.settings_path(config_dir, project, scope)
+        try:
+            with open(path, encoding="utf-8") as file:
+                there = found(jsonc.parse(file.read()).value)
+        except (OSError, ValueError):
+            continue
+        if wanted <= {(one.event, one.words) for one in there}:
+            holding.append(path)
+    return holding
 
 
 def with_ours(text: str, wanted: tuple[Wanted, ...], commands: dict[str, str]) -> str:

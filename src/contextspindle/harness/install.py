@@ -11,12 +11,15 @@ import os
 import shlex
 
 from ..core import jsonc
+from ..core.text import folded, shortened
 from ..core.value import Value
 from ..errors import SettingsDamaged, StoreUnavailable
 from . import hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .hooks import Wanted
 
 BACKUP = ".contextspindle-backup"
@@ -49,10 +52,18 @@ def command_line(launcher: str, words: str, *, shared: bool) -> str:
 
 
 def set_up(
-    path: str, wanted: tuple[Wanted, ...], launcher: str, action: str, *, shared: bool = False
+    path: str,
+    wanted: tuple[Wanted, ...],
+    launcher: str,
+    action: str,
+    *,
+    shared: bool = False,
+    shells: tuple[str, ...] = (),
+    startup: tuple[str, ...] = (),
 ) -> Setup:
     """Bring our hooks into the settings file ``path``, take them out, or look at them.
 
+    A look also asks whether the ``shells`` that may run a hook say something of their own.
     SettingsDamaged if the file is not what it should be: then it is not touched.
     """
     path = os.path.realpath(path)  # a link into somebody's collection of settings stays one
@@ -70,6 +81,8 @@ def set_up(
         problems = [] if after == before else ["our hooks are missing or out of date"]
         if not shared and not os.access(launcher, os.X_OK):
             problems.append(f"{launcher} cannot be run")
+        if said := foreign_text(shells, startup):
+            problems.append(said)
         return Setup(path, action, before, before, tuple(problems))
     if action in (WRITE, REMOVE) and after != before:
         try:
@@ -81,6 +94,36 @@ def set_up(
         except OSError as error:
             raise StoreUnavailable(f"{path}: {error.strerror}") from error
     return Setup(path, action, before, after)
+
+
+def foreign_text(shells: Iterable[str], startup: Iterable[str]) -> str:
+    """What a shell prints before a hook's own answer, as a problem; empty if it prints nothing.
+
+    ``startup`` are files that it may read, in which the text is looked for.
+    """
+    import subprocess
+
+    for shell in shells:
+        try:
+            ran = subprocess.run(  # noqa: S603 (the user's own shell)
+                [shell, "-c", ":"], input=b"", capture_output=True, timeout=20, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        said = folded(ran.stdout.decode("utf-8", "replace"))
+        if said:
+            likely = next((path for path in startup if _holds_words(path, said)), "")
+            named = f"; it stands in {likely}" if likely else ""
+            return f"{shell} prints {shortened(said, 60)!r} before our answer{named}"
+    return ""
+
+
+def _holds_words(path: str, said: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return said.split()[0] in file.read()
+    except OSError:
+        return False
 
 
 def _parsed(text: str | None) -> object:

@@ -174,6 +174,8 @@ class Raw:
         self.skipped = 0
         self.guessed = 0
         self.ends_open = False
+        self.out_of_time: Callable[[], bool] = bool  # called without an argument, it says no
+        self.stopped = False
 
     def __iter__(self) -> Iterator[tuple[int, bytes, bool, bool]]:
         """Number, bytes without the line feed, whether ``whole``, whether ``frugal``."""
@@ -199,6 +201,9 @@ class Raw:
             chunk = os.read(self.file, min(CHUNK, self.size - at))
             if not chunk:
                 break
+            if self.out_of_time():  # between two turns there may be a gigabyte of something else
+                self.stopped = True
+                return
             far, frugal = plan.is_far(at), plan.is_frugal(at)
             at += len(chunk)
             if far:
@@ -297,6 +302,29 @@ def later(path: str, first: bytes, then: bytes) -> bool:
         os.close(file)
 
 
+def summary_behind(path: str, after: int, mark: bytes, parser: Parser) -> str:
+    """The latest summary behind byte ``after``: what ``parser`` says of the lines with ``mark``.
+
+    Empty if there is none, and for a file that cannot be read.
+    """
+    from ..core.transcript import SUMMARY
+
+    try:
+        file = open_transcript(path)
+        try:
+            tail = os.pread(file, TAIL, after) if os.fstat(file).st_size > after else b""
+        finally:
+            os.close(file)
+    except (OSError, TranscriptUnreadable):
+        return ""
+    found = ""
+    for line in tail.split(b"\n") if mark in tail else ():
+        for entry in objects(line)[0] if mark in line else ():
+            for turn in parser.turns(1, entry):
+                found = turn.text if turn.kind == SUMMARY else found
+    return found
+
+
 class Transcript:
     """The turns of one session in a file of JSON lines: iterate it once, then ask ``reading``.
 
@@ -329,6 +357,7 @@ class Transcript:
         self.torn = False
         self._met_own = False
         self._heritage: dict[str, bool] = {}
+        self._origin = ""
 
     def within(self, left: Callable[[], float]) -> Transcript:
         """This transcript, to be read up to its end while ``left`` still gives seconds.
@@ -348,6 +377,7 @@ class Transcript:
                 self._heritage[told] = self.precedes(self.path, self.session, told)
             if self._heritage[told] or self.hands_over(entry):
                 self.inherited += 1
+                self._origin = told
                 return True
         self.foreign += 1
         return False
@@ -383,6 +413,15 @@ class Transcript:
                     yield turn._replace(seal=seal) if turn.line == number else turn
         yield from self.parser.finish()
 
+    def keep_to(self, out_of_time: Callable[[], bool]) -> None:
+        """Stop reading once ``out_of_time`` says so; then ``stopped`` is true."""
+        self.raw.out_of_time = out_of_time
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the time ran out before the end of the file."""
+        return self.raw.stopped
+
     @property
     def reading(self) -> Reading:
         """How it went, complete once the iteration has ended."""
@@ -399,4 +438,5 @@ class Transcript:
             skipped=self.raw.skipped,
             guessed=self.raw.guessed,
             torn=self.torn,
+            origin=self._origin,
         )

@@ -63,6 +63,19 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     return Transcript(path, Parser(), session)
 
 
+def summary(path: str, session: str, after: int) -> str:
+    """Nothing: no program writes one into such a transcript."""
+    return ""
+
+
+def forked_from(path: str, session: str) -> None:
+    """None: nothing in such a transcript says so."""
+
+
+def steps(path: str, session: str) -> None:
+    """None: there is no list beside such a transcript."""
+
+
 HOOKS: tuple[tuple[str, str, int, str], ...] = ()
 
 

@@ -34,6 +34,7 @@ def places(folder: str) -> dict[str, Place]:
     return {
         "snapshots": _snapshots(folder),
         "incidents": Incidents(os.path.join(folder, "incidents.jsonl")),
+        "what was handed over": Incidents(os.path.join(folder, "handed.jsonl")),
         "list of copies": CopyList.of(folder),
         "copies put aside": CopiesAside(folder),
     }

@@ -119,6 +119,12 @@ class EphemeralTxn:
         live.sort(key=lambda one: (task.LIVE.index(one.status), -one.updated, -order[one.id]))
         return _page(live, offset, limit)
 
+    def since(self, moment: int, limit: int) -> Page:
+        order = {one: place for place, one in enumerate(self._tasks)}
+        found = [one for one in self._tasks.values() if one.updated > moment]
+        found.sort(key=lambda one: (one.updated, order[one.id]), reverse=True)
+        return _page(found, 0, limit)
+
     def listing(
         self,
         offset: int,

@@ -204,6 +204,24 @@ class SqliteRead:
             skip = max(skip - totals[status], 0)
         return _page(rows, sum(totals[status] for status in task.LIVE), offset)
 
+    def since(self, moment: int, limit: int) -> Page:
+        rows: list[Any] = []
+        total = 0
+        for status in task.STATUSES:
+            of = "FROM tasks WHERE status = ? AND updated > ?"
+            (count,) = self._one(
+                f"SELECT count(*) FROM (SELECT 1 {of} LIMIT ?)",  # noqa: S608 (our own words)
+                *(status, moment, task.COUNT_AHEAD),
+            )
+            total += count
+            if count:
+                rows += self._all(
+                    f"SELECT updated, pk, {_SUMMARY} {of} ORDER BY updated DESC, pk DESC LIMIT ?",
+                    *(status, moment, limit),
+                )
+        rows.sort(key=lambda row: row[:2], reverse=True)
+        return _page([row[2:] for row in rows[:limit]], total, 0)
+
     def listing(
         self,
         offset: int,

@@ -14,7 +14,7 @@ from contextspindle.core.extract import Extractor
 from contextspindle.core.restoration import Header, assemble
 from contextspindle.core.text import block, cut, cut_start, size
 from contextspindle.core.transcript import SAID
-from contextspindle.harness import claude_code, detect, lines
+from contextspindle.harness import claude_code, claude_turns, detect, lines
 
 pytestmark = pytest.mark.real_data
 
@@ -99,14 +99,14 @@ def test_every_recorded_session_is_read_whole(data_folder):
 
 def test_skipping_noise_by_its_bytes_skips_no_turn(data_folder):
     for path in sorted((data_folder / "transcripts" / "claude-code").glob("*.jsonl")):
-        everything = lines.Transcript(str(path), claude_code.Parser())
+        everything = lines.Transcript(str(path), claude_turns.Parser())
         assert list(everything) == list(claude_code.read(str(path))), path
 
 
 def test_looking_for_the_human_s_words_only_finds_them_all(data_folder):
     for path in sorted((data_folder / "transcripts" / "claude-code").glob("*.jsonl")):
         frugal = lines.Transcript(
-            str(path), claude_code.Parser(), worth=lambda line, _: claude_code.worth(line, True)
+            str(path), claude_turns.Parser(), worth=lambda line, _: claude_code.worth(line, True)
         )
         whole = [(t.line, t.text) for t in claude_code.read(str(path)) if t.kind == SAID]
         assert [(t.line, t.text) for t in frugal if t.kind == SAID] == whole, path

@@ -50,6 +50,18 @@ def test_an_update_moves_a_task_up_in_the_inbox(store, put):
         assert names(txn.inbox(0, 10)) == ["t-a", "t-b"]
 
 
+def test_what_changed_since_a_moment_is_of_any_status_and_the_latest_comes_first(store, put):
+    statuses = ("open", "active", "cancelled", "open", "blocked")
+    for number, status in enumerate(statuses, 1):
+        blocker = "b" * (status == "blocked")
+        put(task_id=f"t-{number}", goal="x", status=status, blocker=blocker, now=number)
+    with store.read() as txn:
+        assert (txn.since(5, 9).items, txn.since(5, 9).total) == ((), 0)
+        assert names(txn.since(2, 9)) == ["t-5", "t-4", "t-3"]
+        page = txn.since(0, 2)
+    assert (names(page), page.total) == (["t-5", "t-4"], 5)
+
+
 def test_of_tasks_updated_at_one_instant_the_newest_created_comes_first(store, put):
     first = put(task_id="t-b", goal="x", now=5)
     put(task_id="t-a", goal="x", now=5)

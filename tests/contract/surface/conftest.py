@@ -101,4 +101,5 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("fuse", "show"): ("fuse", "show"),
         ("fuse", "source"): ("fuse", "source", "1"),
         ("fuse", "prune"): ("fuse", "prune"),
+        ("fuse", "demo"): ("fuse", "demo"),
     }

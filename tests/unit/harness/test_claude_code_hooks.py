@@ -87,7 +87,9 @@ def test_the_injection_is_one_json_document_for_a_session_start_only():
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "sails\n"}
     }
     assert claude_code.injection("", start) == ""
-    assert claude_code.injection("sails", claude_code.parse_event(PAYLOAD)) == ""
+    for name in ("Stop", "SessionEnd", "SubagentStop", "Notification"):
+        event = claude_code.parse_event({**PAYLOAD, "hook_event_name": name})
+        assert claude_code.injection("sails", event) == ""
 
 
 # ---- finding

@@ -24,7 +24,16 @@ TALK = [
 def test_every_adapter_offers_the_whole_contract(name):
     module = adapter(name)
     assert name == module.NAME
-    for function in ("find", "read", "recognises", "parse_event", "injection"):
+    for function in (
+        "find",
+        "read",
+        "recognises",
+        "summary",
+        "steps",
+        "forked_from",
+        "parse_event",
+        "injection",
+    ):
         assert callable(getattr(module, function))
 
 

@@ -1,0 +1,45 @@
+"""Heritage: what a forked session takes over from the one it was forked from.
+
+The transcript of a fork may begin behind a compaction of its parent, with a summary instead of the
+talk.  Then goal, rules and decisions stand in the parent's snapshot alone.  They are taken over as
+quotations without a line: the line they stood on is in another file.
+"""
+
+from __future__ import annotations
+
+from .draft import ASKED, DECIDED, FIRST, FOUND, GOAL, RULE, STATE, STEP, Draft
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .draft import Item
+
+BEFORE = "before the fork"
+
+
+def inherited(draft: Draft, older: Draft) -> Draft:
+    """``draft`` with what ``older`` knows of the session that it was forked from."""
+    known = {(item.section, item.text) for item in draft.items}
+    taken = [
+        item._replace(line=0, seal="", mark="" if item.mark == FIRST else item.mark)
+        for item in older.items
+        if (item.section, item.text) not in known
+    ]
+
+    def of(*sections: str) -> list[Item]:
+        return [item for item in taken if item.section in sections]
+
+    goals = [item._replace(about=BEFORE) for item in of(GOAL)]
+    own_goals = [at for at, item in enumerate(draft.items) if item.section == GOAL]
+    at = own_goals[-1] + 1 if own_goals else 0
+    steps = of(STEP) if not draft.of(STEP) else []
+    states = [item for item in of(STATE) if item.about in ("pull request", "commit", "file")]
+    items = (
+        *draft.items[:at],
+        *goals,
+        *steps,
+        *of(RULE),
+        *draft.items[at:],
+        *states,
+        *of(DECIDED, ASKED, FOUND),
+    )
+    return draft._replace(items=items, compactions=max(draft.compactions, older.compactions))

@@ -18,7 +18,7 @@ test: check  ## the checks, then every test in its sampled form
 test-long: check  ## the same with full counts
 	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests --ignore=tests/live
 
-test-live: $(VENV)/.tools $(VENV)/.installed  ## the real Claude Code against a stand-in for a model
+test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a stand-in for a model
 	$(BIN)/python -m pytest tests/live -rs
 
 check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs
@@ -47,8 +47,13 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 # The package itself, as a user installs it: what is tested is what is installed.
-$(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
+$(VENV)/.installed: $(VENV)/.needed $(SOURCES)
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps .
+	@touch $@
+
+# What the package needs besides: a forced installation of it alone would leave that out.
+$(VENV)/.needed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet .
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/bin/python pyproject.toml

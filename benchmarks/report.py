@@ -24,6 +24,7 @@ NAMES = {
     "in_process": "The library, in a process that stays",
     "writers": "Many writers at once",
     "workload": "One task among a thousand",
+    "mcp_server": "The MCP server",
 }
 
 
@@ -174,6 +175,34 @@ def workload(found: dict[str, Any]) -> list[str]:
         f" `backup` {found['backup_ms']} ms, `restore` into a fresh workspace"
         f" {found['restore_ms']} ms, and what was restored is"
         f" {'the same to the byte' if found['restored_is_the_same'] else 'not the same'}.",
+    ]
+
+
+def mcp_server(found: dict[str, Any]) -> list[str]:
+    """Our server beside the SDK's own."""
+    rows = [
+        (
+            one["server"],
+            one["greeted_ms"],
+            one["first_call_ms"],
+            one["p50_ms"],
+            one["p99_ms"],
+            one["cpu_ms"],
+            one["resident_mib"],
+            one["grown_kib"],
+        )
+        for one in found["results"]
+    ]
+    head = (
+        *("server", "first answer, ms", "first call's answer, ms", "a read, p50 ms", "p99 ms"),
+        *("of processor, ms", "memory, MiB", "more after the calls, KiB"),
+    )
+    return [
+        f"Started in turn, {found['rounds']} times each, over standard input; then"
+        f" {found['calls']:,} calls, one after the other, by a client that only reads lines. Ours"
+        f" reads a task from a ledger of 1,000, the SDK's own answers with a fixed text. The first"
+        f" answer of ours took {found['ratio']} times as long, the median of the rounds.",
+        table(head, rows),
     ]
 
 

@@ -1,4 +1,5 @@
-"""Writes the pages of the reference that repeat what the code says: commands, errors, settings.
+"""Writes the pages of the reference that repeat what the code says: commands, errors, settings,
+tools.
 
 ``python docs/generate.py`` writes them; with ``--check`` it only says whether they are current.
 """
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from contextspindle import config, errors
 from contextspindle.cli import table
+from contextspindle.mcp_server import tools
+from contextspindle.mcp_server.shape import Tool
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 NOTE = "<!-- Written by docs/generate.py from {source}. Change that, then run it again. -->"
@@ -126,6 +129,56 @@ def first_line(kind: type) -> str:
     return (inspect.getdoc(kind) or "").split("\n")[0]
 
 
+# -- tools
+
+
+def tool_page() -> str:
+    index = [(f"[`{one.name}`](#{one.name})", one.summary) for one in tools.TOOLS]
+    without = [
+        (f"`{' '.join(words)}`", f"{reason}.") for words, reason in tools.WITHOUT_TOOL.items()
+    ]
+    return page(
+        "MCP tools",
+        "`src/contextspindle/mcp_server/tools.py`",
+        "What `contextspindle mcp` offers to an agent's program. A tool does what its command does,"
+        " under the same rules, and answers with the same text. An error has `isError` and the"
+        " code of [errors](errors.md) in brackets. How to connect is in"
+        " [connect over MCP](../how-to/connect-over-mcp.md).",
+        rows(("tool", "what it does"), index),
+        "All of them take `workspace`, a project folder, where several are open. What a value must"
+        ' keep is checked when it arrives: a number, a switch or a list may also be a text (`"5"`,'
+        ' `"false"`, `\'["a","b"]\'`; any other text is a list of one), and an argument that a tool'
+        " does not have is refused by name. A reply has at most 20,000 bytes (`reply_bytes` in"
+        " [settings](settings.md)); the rest of a longer one is asked for with `cursor`, that of a"
+        " list with `offset`. Without a `limit`, a list has 20 tasks or fewer, within 8,000 bytes.",
+        *(tool_part(one) for one in tools.TOOLS),
+        "## Commands without a tool",
+        rows(("command", "why"), without),
+    )
+
+
+def tool_part(tool: Tool) -> str:
+    kinds = {"list": "list of texts"}
+    body = [
+        (
+            f"`{one.name}`",
+            kinds.get(one.kind, one.kind) + (", needed" if one.required else ""),
+            one.help or (f"one of {', '.join(one.choices)}" if one.choices else ""),
+        )
+        for one in tool.arguments
+    ]
+    hints = ["changes nothing" if tool.reads else "writes"]
+    hints += ["what was there can be gone"] * tool.destroys + ["safe to repeat"] * tool.repeats
+    return "\n\n".join(
+        [
+            f"## {tool.name}",
+            tool.summary,
+            f"As `contextspindle {' '.join(tool.command)}`. It {', '.join(hints)}.",
+            rows(("argument", "kind", "meaning"), body),
+        ]
+    )
+
+
 # -- settings
 
 
@@ -164,6 +217,11 @@ def settings() -> str:
                     for name, (variable, folder) in config.HARNESS_FOLDERS.items()
                 ),
                 ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
+                ("`XDG_CONFIG_HOME`", "where programs keep settings; `~/.config` without it"),
+                (
+                    "`CLAUDE_CODE_SESSION_ID`",
+                    "whose handoff `contextspindle_handoff` gives, where no session is named",
+                ),
                 ("`TMPDIR`", "a folder for temporary files, in which no workspace is made unasked"),
                 ("`USER`, `LOGNAME`", "the actor, where none is set"),
                 (
@@ -192,7 +250,12 @@ def field_texts() -> dict[str, str]:
     return found
 
 
-PAGES = {"commands.md": commands, "errors.md": error_pages, "settings.md": settings}
+PAGES = {
+    "commands.md": commands,
+    "errors.md": error_pages,
+    "settings.md": settings,
+    "mcp.md": tool_page,
+}
 
 
 def main(words: list[str]) -> int:

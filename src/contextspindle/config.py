@@ -41,10 +41,18 @@ class Settings(Value):
     """How many daily safety copies of the ledger stay; 0 makes none."""
     daily_copy_mb: int = 64
     """The MiB of a ledger above which no daily copy of it is made."""
+    reply_bytes: int = 20_000
+    """The most bytes of one reply over MCP, 2,000 to 1,000,000; what is longer comes in parts."""
+    mcp_token: str = ""
+    """What a client of ``contextspindle mcp --http`` shows; a new one at each start if empty."""
+    session: str = ""
+    """The session of the harness that started this process, where it says so."""
     home: str = ""
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
     """The folder for what belongs to the user and to no project; empty without a home."""
+    config_home: str = ""
+    """The folder in which programs keep a user's settings; empty without a home."""
     temporary: tuple[str, ...] = ()
     """Folders for temporary files, where no workspace is made unasked."""
     shell: str = ""
@@ -60,6 +68,7 @@ FILE_SETTINGS: dict[str, type] = {
     "fuse_budget": int,
     "daily_copies": int,
     "daily_copy_mb": int,
+    "reply_bytes": int,
 }
 """What ``config.json`` may hold, each with its type."""
 
@@ -72,12 +81,15 @@ ENVIRONMENT: dict[str, str] = {
     "CONTEXTSPINDLE_FUSE_BUDGET": "fuse_budget",
     "CONTEXTSPINDLE_DAILY_COPIES": "daily_copies",
     "CONTEXTSPINDLE_DAILY_COPY_MB": "daily_copy_mb",
+    "CONTEXTSPINDLE_REPLY_BYTES": "reply_bytes",
+    "CONTEXTSPINDLE_MCP_TOKEN": "mcp_token",
 }
 """The variables that set something, each with the setting it sets."""
 
 HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
+    "copilot-cli": ("COPILOT_HOME", ".copilot"),
 }
 """Where a harness keeps its own settings: the variable that names the folder, and the folder in the
 home folder where the variable does not."""
@@ -102,8 +114,11 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     temporary = [environ.get("TMPDIR", ""), "/tmp", "/var/tmp"]  # noqa: S108 (recognised, not used)
     settings = Settings(
         actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
+        session=environ.get("CLAUDE_CODE_SESSION_ID", ""),
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
+        config_home=environ.get("XDG_CONFIG_HOME")
+        or (os.path.join(home, ".config") if home else ""),
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
         shell=environ.get("SHELL", ""),
         startup=(
@@ -191,6 +206,8 @@ def _checked(settings: Settings, source: str) -> Settings:
         raise InvalidInput(f"{source}: daily_copies must be from 0 to {MOST_COPIES}")
     if settings.daily_copy_mb < 1:
         raise InvalidInput(f"{source}: daily_copy_mb must be at least 1; daily_copies 0 makes none")
+    if not 2_000 <= settings.reply_bytes <= 1_000_000:
+        raise InvalidInput(f"{source}: reply_bytes must be 2,000 to 1,000,000")
     actor = settings.actor
     if text.one_line(actor) != actor or len(actor) > 200 or not actor.strip():
         raise InvalidInput(f"{source}: actor must be one line of at most 200 characters")

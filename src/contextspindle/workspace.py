@@ -332,6 +332,27 @@ def hooked(name: str, folder: str) -> list[str]:
     return holding(adapter(name), config.harness_folder(name), gitfiles.top_of(folder) or folder)
 
 
+def register(
+    name: str, scope: str, action: str, *, reads: tuple[str, ...], project: str | None = None
+) -> list[Setup]:
+    """The same for our MCP server in the settings of an agent's program; an answer for each file.
+
+    ``reads`` are its tools that change nothing.
+    """
+    from .harness.registration import register as carried_out
+
+    here = _here(project)
+    return carried_out(
+        name,
+        scope,
+        action,
+        settings=config.load(),
+        project=gitfiles.top_of(here) or here,
+        launcher=launcher(),
+        reads=reads,
+    )
+
+
 def launcher() -> str:
     """The absolute path of the installed command: beside the interpreter, else on the PATH."""
     import sys

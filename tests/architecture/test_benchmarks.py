@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-MEASURING = ("ledger", "in_process", "writers", "workload", "transcripts")
+MEASURING = ("ledger", "in_process", "writers", "workload", "transcripts", "mcp_server")
 
 
 def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,17 @@ from pathlib import Path
 FRONT_DOOR = {
     *("README.md", "README_CN.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"),
     *("CODE_OF_CONDUCT.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "Makefile"),
-    *(".ci", ".gitignore", "src", "scripts", "tests", "benchmarks", "docs", "examples"),
+    *(
+        ".ci",
+        ".gitignore",
+        ".mcp.json",
+        "src",
+        "scripts",
+        "tests",
+        "benchmarks",
+        "docs",
+        "examples",
+    ),
     "integrations",
 }
 """What may stand at the root; ARCHITECTURE.md says what each is for."""

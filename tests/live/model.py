@@ -64,8 +64,8 @@ def answer(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
 class Model(ThreadingHTTPServer):
     """The server; ``requests`` are the bodies of what was asked, in order."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, handler: type[Handler] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or Handler)
         self.requests: list[dict[str, Any]] = []
 
 

@@ -46,6 +46,8 @@ def test_every_variable_sets_its_setting():
         "CONTEXTSPINDLE_FUSE_BUDGET": "700",
         "CONTEXTSPINDLE_DAILY_COPIES": "0",
         "CONTEXTSPINDLE_DAILY_COPY_MB": "128",
+        "CONTEXTSPINDLE_REPLY_BYTES": "5000",
+        "CONTEXTSPINDLE_MCP_TOKEN": "a word that nobody guesses",
     }
     assert values.keys() == ENVIRONMENT.keys()
     found = config.load(values)._asdict()
@@ -161,3 +163,22 @@ def test_the_temporary_folders_are_known_by_their_real_paths(tmp_path):
     (tmp_path / "alias").symlink_to(tmp_path)
     assert str(tmp_path) in config.load({"TMPDIR": str(tmp_path / "alias")}).temporary
     assert os.path.realpath("/tmp") in config.load({}).temporary
+
+
+@pytest.mark.parametrize("given", ["1999", "1000001", "0", "many"])
+def test_a_bound_of_replies_that_no_client_could_use_is_refused(given):
+    with pytest.raises(InvalidInput):
+        config.load({"CONTEXTSPINDLE_REPLY_BYTES": given})
+
+
+def test_where_other_programs_keep_their_settings_follows_their_variables_and_the_home(tmp_path):
+    home = {"HOME": str(tmp_path)}
+    plain = config.load(home)
+    assert plain.config_home == f"{plain.home}/.config"
+    moved = {**home, "XDG_CONFIG_HOME": "/c", "CLAUDE_CODE_SESSION_ID": "s"}
+    found = config.load(moved)
+    assert (found.config_home, found.session) == ("/c", "s")
+    for name, (variable, folder) in config.HARNESS_FOLDERS.items():
+        assert config.harness_folder(name, home) == f"{plain.home}/{folder}"
+        assert config.harness_folder(name, {**home, variable: "/a"}) == "/a"
+        assert config.harness_folder(name, {"HOME": "/nowhere"}) == ""

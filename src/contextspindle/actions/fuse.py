@@ -43,6 +43,7 @@ START_BUDGET = 1_500
 LIVE_TASKS = 8
 """The most live tasks that a restore names."""
 _TASK_VERBS = frozenset("update show context claim prove release".split())
+_TOOLS = "contextspindle_task_"
 
 _STRANGE = (OSError, ValueError, TypeError, LookupError, AttributeError, SpindleError)
 """What comes of a snapshot or a checkout of a shape that nobody has met."""
@@ -420,8 +421,13 @@ def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:
 
 
 def _task_of(turn: Turn) -> str:
-    """The task that a call of our own command is about; empty for any other turn."""
-    if turn.kind != CALL or "contextspindle" not in turn.text:
+    """The task that a call of our own command or tool is about; empty for any other turn."""
+    if turn.kind != CALL:
+        return ""
+    if turn.tool.rpartition(_TOOLS)[2] in _TASK_VERBS and _TOOLS in turn.tool:
+        named = (line[4:] for line in turn.text.split("\n") if line.startswith("id: "))
+        return next((word for word in named if is_id(word)), "")
+    if "contextspindle" not in turn.text:
         return ""
     found = ""
     words = turn.text.split()

@@ -6,6 +6,7 @@ import os
 
 from ..core import instant
 from ..errors import InvalidInput
+from ..rendering import merge_line, report_lines
 from . import reply
 from .reply import Reply
 
@@ -23,24 +24,7 @@ def verify(call: Call) -> Reply:
     """Look whether the ledger is sound."""
     space = call.workspace()
     report = space.verify(deep=call.values["deep"], progress=_progress("looked at"))
-    lines = []
-    for one in report.findings:
-        where = f"{one.kind}: {one.task}: " if one.task else f"{one.kind}: "
-        lines.append(where + one.message)
-    lines += [f"not checked: {one}" for one in report.unchecked]
     copies = space.copies()
-    if copies.days:
-        lines.append(
-            f"daily copies: {len(copies.days)}, the newest of {copies.days[-1]}, in {copies.folder}"
-        )
-    if copies.problem:
-        lines.append(f"no daily copy is made: {copies.problem}")
-    depth = "every change replayed" if report.deep else "every digest checked"
-    lines.append(
-        f"{report.tasks} tasks, {report.changes} changes, {depth}: "
-        + (f"{len(report.findings)} findings" if report.findings else "sound")
-        + (f"; purges of tasks on record: {report.purges}" if report.purges else "")
-    )
     data = {
         "sound": not report.findings,
         "tasks": report.tasks,
@@ -52,7 +36,8 @@ def verify(call: Call) -> Reply:
         "daily_copies": {**copies._asdict(), "days": [*copies.days]},
     }
     status = FINDINGS_STATUS if report.findings else 0
-    return Reply(data, "".join(f"{line}\n" for line in lines), status=status)
+    lines = "".join(f"{line}\n" for line in report_lines(report, copies))
+    return Reply(data, lines, status=status)
 
 
 def backup(call: Call) -> Reply:
@@ -70,7 +55,7 @@ def restore(call: Call) -> Reply:
 
     space = workspace.place_to_make(call.values["workspace"] or "")
     done = space.restore(call.values["backup"], progress=_progress("taken in"))
-    lines = [f"restored into {space.root}: {_counts(done.merge)}"]
+    lines = [f"restored into {space.root}: {merge_line(done.merge)}"]
     if done.kept:
         lines.append(f"the ledger as it was is kept in {done.kept}")
     data = {
@@ -123,7 +108,7 @@ def take_in(call: Call) -> Reply:
         merge = archive.take_lines(lines, progress=_progress("taken in"))
     data = {"source": source, "dry_run": call.values["dry_run"], **_merge_data(merge)}
     said = "would be imported" if call.values["dry_run"] else "imported"
-    return Reply(data, f"{said}: {_counts(merge)}\n")
+    return Reply(data, f"{said}: {merge_line(merge)}\n")
 
 
 def _lines(source: str) -> Iterator[bytes]:
@@ -133,14 +118,6 @@ def _lines(source: str) -> Iterator[bytes]:
             yield from file
     except OSError as error:
         raise InvalidInput(f"{source} cannot be read: {error.strerror}") from error
-
-
-def _counts(merge: Merge) -> str:
-    return (
-        f"{merge.created} new, {merge.updated} brought forward, {merge.same} the same,"
-        f" {merge.older} older and passed over"
-        + (f", {merge.purged} from before a purge here and passed over" if merge.purged else "")
-    )
 
 
 def _merge_data(merge: Merge) -> dict[str, object]:

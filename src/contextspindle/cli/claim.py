@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..core import instant, text
 from ..errors import InvalidInput
+from ..rendering import command_data, task_data
 from . import reply
 from .reply import Reply
-from .task import command_data, page_reply, task_data
+from .task import page_reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import Call
 
 DEFAULT = "claude-code"
+ADVICE = "Sessions that are open keep their old settings until they are started again.\n"
 
 
 def setup(call: Call) -> Reply:
@@ -20,6 +21,8 @@ def setup(call: Call) -> Reply:
     scope = _one_of(call, {"project": "project", "shared": "shared"}, "user")
     action = _one_of(call, {"write": "write", "remove": "remove", "check": "check"}, "preview")
     name = values.get("harness") or DEFAULT
+    if values.get("mcp"):
+        return _server(name, scope, action, values["workspace"])
     done = workspace.set_up(name, scope, action, project=values["workspace"])
     if done.problems:
         raise SetupIncomplete(
@@ -33,7 +36,33 @@ def setup(call: Call) -> Reply:
         "changed": done.changed(),
         "diff": _diff(done.path, done.before or "", done.after or ""),
     }
-    return Reply(data, _text(name, action, data))
+    advice = ADVICE if action in ("write", "remove") and done.changed() else ""
+    return Reply(data, _text(name, action, data) + advice)
+
+
+def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
+    """The same for our MCP server, which some programs have more than one file for."""
+    from .. import workspace
+    from ..mcp_server.tools import TOOLS
+
+    reads = tuple(tool.name for tool in TOOLS if tool.reads)
+    done = workspace.register(name, scope, action, reads=reads, project=project)
+    problems = [f"{problem} ({one.path})" for one in done for problem in one.problems]
+    if problems:
+        raise SetupIncomplete(f"{name}: {'; '.join(problems)}", problems=problems)
+    files = [
+        {
+            "file": one.path,
+            "changed": one.changed(),
+            "diff": _diff(one.path, one.before or "", one.after or ""),
+        }
+        for one in done
+    ]
+    data = {"harness": name, "scope": scope, "action": action, "files": files}
+    shown = [_text(name, action, one, "server") for one in files]
+    if action in ("write", "remove") and any(one.changed() for one in done):
+        shown.append(ADVICE)
+    return Reply(data, "".join(shown))
 
 
 def _one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
@@ -43,18 +72,17 @@ def _one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
     return given[0] if given else otherwise
 
 
-def _text(name: str, action: str, data: dict[str, object]) -> str:
+def _text(name: str, action: str, data: dict[str, object], what: str = "hooks") -> str:
     place = f"{name}: {data['file']}"
     if action == "check":
-        return f"{place} has our hooks, and their command can be run\n"
+        return f"{place} has our {what}, and the command can be run\n"
     if not data["changed"]:
-        state = "none of our hooks" if action == "remove" else "our hooks already"
+        state = f"nothing of our {what}" if action == "remove" else f"our {what} already"
         return f"{place} has {state}; nothing to do\n"
     if action == "preview":
         return f"{place} would change so; --write does it:\n{data['diff']}"
     done = "taken out of" if action == "remove" else "written to"
-    advice = "Sessions that are open keep their old settings until they are started again.\n"
-    return f"{name}: hooks {done} {data['file']}\n{advice}"
+    return f"{name}: {what} {done} {data['file']}\n"
 
 
 def _diff(path: str, before: str, after: str) -> str:

@@ -372,15 +372,37 @@ COMMANDS = (
         ("setup",),
         "setup",
         "setup",
-        "Bring the hooks of the fuse into a harness's settings: a preview, unless told to write.",
+        "Bring our hooks, or our MCP server, into a program's settings: a preview, unless told.",
         (Positional("harness", "the program; claude-code if left out", required=False),),
-        _SETUP,
+        (Option("--mcp", "the MCP server, instead of the hooks of the fuse", "switch"), *_SETUP),
         (
             "contextspindle setup claude-code",
             "contextspindle setup claude-code --write",
             "contextspindle setup claude-code --project --check",
+            "contextspindle setup codex --mcp --write",
         ),
-        _SETUP_NOTE,
+        "With --mcp: claude-code, codex, gemini, opencode, cursor, vscode, copilot-cli. Codex gets"
+        " a skill and a section in your AGENTS.md too, and leave for the reading tools. "
+        + _SETUP_NOTE,
+    ),
+    Command(
+        ("mcp",),
+        "mcp",
+        "serve",
+        "Serve the tools to an agent's program over MCP, until it goes.",
+        (),
+        (
+            Option("--tools", "all, few (what an agent needs), or read", metavar="CHOICE"),
+            Option("--resources", "offer tasks as resources too", "switch"),
+            Option("--http", "over HTTP on this machine, instead of standard input", "switch"),
+            Option("--host", "the address to listen at; 127.0.0.1 if left out", metavar="ADDRESS"),
+            Option("--port", "the port to listen at; a free one if left out", "number", "N"),
+            Option("--behind-tls", "the public name of the TLS in front of --host", metavar="NAME"),
+        ),
+        ("contextspindle mcp", "contextspindle mcp --tools few", "contextspindle mcp --http"),
+        "An agent's program starts it ('contextspindle setup --mcp' tells it how). The workspace"
+        " is that of the folders it has open. With --http every request must show a token:"
+        " CONTEXTSPINDLE_MCP_TOKEN, else one that is shown at the start. --json shows the tools.",
     ),
     Command(
         ("fuse", "setup"),

@@ -150,6 +150,14 @@ def remove_member(text: str, node: Node, key: str) -> str:
     return _removed(text, node, places, index)
 
 
+def replaced(text: str, node: Node, value: Any) -> str:
+    """``text`` with ``value`` in the place of ``node``, on as many lines as that took."""
+    several = "\n" in text[node.start : node.end]
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    indent, unit = (_indent_of(text, node.start), _unit(text)) if several else ("", "")
+    return text[: node.start] + _pretty(value, indent, unit, line_end) + text[node.end :]
+
+
 def _added(text: str, node: Node, places: list[tuple[int, int]], entry: str, value: Any) -> str:
     line_end = "\r\n" if "\r\n" in text else "\n"
     outer = _indent_of(text, node.start)

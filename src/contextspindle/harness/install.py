@@ -18,9 +18,29 @@ from . import hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Protocol
 
     from .hooks import Wanted
+
+    class Part(Protocol):
+        """What is ours in a file of somebody's, and how it gets in and out of its text."""
+
+        NAME: str
+        """What it is, in the plural."""
+
+        def means(self, text: str | None) -> object:
+            """What the whole text says.  ValueError if it is not of its form."""
+
+        def there(self, text: str) -> bool:
+            """Whether our part is in it, in any form."""
+
+        def with_ours(self, text: str) -> str:
+            """The text with our part as it is wanted; the same one if it has it.  ValueError."""
+
+        def without_ours(self, text: str) -> str:
+            """The text without our part.  ValueError."""
+
 
 BACKUP = ".contextspindle-backup"
 
@@ -51,6 +71,28 @@ def command_line(launcher: str, words: str, *, shared: bool) -> str:
     return f"{shlex.quote(launcher)} {words}"
 
 
+class _Hooks:
+    """Our hooks, as a part of a settings file."""
+
+    NAME = "hooks"
+
+    def __init__(self, wanted: tuple[Wanted, ...], commands: dict[str, str]) -> None:
+        self._wanted = wanted
+        self._commands = commands
+
+    def means(self, text: str | None) -> object:
+        return meaning(text)
+
+    def there(self, text: str) -> bool:
+        return bool(hooks.found(meaning(text)))
+
+    def with_ours(self, text: str) -> str:
+        return hooks.with_ours(text, self._wanted, self._commands)
+
+    def without_ours(self, text: str) -> str:
+        return hooks.without_ours(text)
+
+
 def set_up(
     path: str,
     wanted: tuple[Wanted, ...],
@@ -66,27 +108,49 @@ def set_up(
     A look also asks whether the ``shells`` that may run a hook say something of their own.
     SettingsDamaged if the file is not what it should be: then it is not touched.
     """
+    commands = {one.words: command_line(launcher, one.words, shared=shared) for one in wanted}
+
+    def look() -> list[str]:
+        said = foreign_text(shells, startup)
+        return [said] if said else []
+
+    needs = "" if shared else launcher
+    return carry_out(path, _Hooks(wanted, commands), action, needs=needs, look=look)
+
+
+def carry_out(
+    path: str,
+    part: Part,
+    action: str,
+    *,
+    needs: str = "",
+    look: Callable[[], list[str]] = list,
+) -> Setup:
+    """Bring our ``part`` into the file ``path``, take it out, or look at it.
+
+    ``needs`` is the command that must be there for it to work, and ``look`` finds further problems
+    when a check is asked for.  SettingsDamaged if the file is not
+    what it should be: then it is not touched.
+    """
     path = os.path.realpath(path)  # a link into somebody's collection of settings stays one
     before = _read(path)
-    commands = {one.words: command_line(launcher, one.words, shared=shared) for one in wanted}
     try:
         if action == REMOVE:
-            after = _given_back(path, before)
+            after = _given_back(path, part, before)
         else:
-            after = hooks.with_ours(before or "", wanted, commands)
-        _parsed(after)  # what is put in place can be read again
+            after = part.with_ours(before or "")
+        part.means(after)  # what is put in place can be read again
     except ValueError as error:
         raise SettingsDamaged(f"{path}: {error}; it was not touched") from error
     if action == CHECK:
-        problems = [] if after == before else ["our hooks are missing or out of date"]
-        if not shared and not os.access(launcher, os.X_OK):
-            problems.append(f"{launcher} cannot be run")
-        if said := foreign_text(shells, startup):
-            problems.append(said)
+        problems = [] if after == before else [f"our {part.NAME} are missing or out of date"]
+        if needs and not os.access(needs, os.X_OK):
+            problems.append(f"{needs} cannot be run")
+        problems += look()
         return Setup(path, action, before, before, tuple(problems))
     if action in (WRITE, REMOVE) and after != before:
         try:
-            if action == WRITE and before is not None and not hooks.found(_parsed(before)):
+            if action == WRITE and before is not None and not part.there(before):
                 _put(path + BACKUP, before)
             _put(path, after)
             if action == REMOVE:
@@ -126,8 +190,8 @@ def _holds_words(path: str, said: str) -> bool:
         return False
 
 
-def _parsed(text: str | None) -> object:
-    """What the text says; an empty one says nothing, which is what an empty object says."""
+def meaning(text: str | None) -> object:
+    """What a JSON text says; an empty one says nothing, which is what an empty object says."""
     return jsonc.parse(text).value if text and text.strip(" \t\r\n\ufeff") else {}
 
 
@@ -143,15 +207,15 @@ def _read(path: str) -> str | None:
         raise StoreUnavailable(f"{path}: {error.strerror}") from error
 
 
-def _given_back(path: str, before: str | None) -> str | None:
+def _given_back(path: str, part: Part, before: str | None) -> str | None:
     """The text without our part: the very one from before the first change, if it says the same."""
     if before is None:
         return None
-    after = hooks.without_ours(before)
+    after = part.without_ours(before)
     if after == before:
         return before
     kept = _read(path + BACKUP)
-    return kept if _parsed(kept) == _parsed(after) else after
+    return kept if part.means(kept) == part.means(after) else after
 
 
 def _forget(path: str) -> None:
@@ -163,6 +227,9 @@ def _put(path: str, content: str | None) -> None:
     """The whole file or none of it; no content is no file."""
     if content is None:
         os.unlink(path)
+        folder = os.path.dirname(path)
+        if os.path.basename(folder) in hooks.NAMES and not os.listdir(folder):
+            os.rmdir(folder)  # it was made for this file
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:

@@ -93,6 +93,7 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("task", "context"): ("task", "context", task),
         ("purge",): ("purge",),
         ("setup",): ("setup", "claude-code"),
+        ("mcp",): ("mcp",),
         ("fuse", "setup"): ("fuse", "setup", "--project"),
         ("fuse", "save"): ("fuse", "save", "--transcript", transcript, "--session", "s"),
         ("fuse", "restore"): ("fuse", "restore", "--plain"),

@@ -1,0 +1,234 @@
+"""Our MCP server in the settings of the programs that run agents: where each keeps its servers.
+
+An entry of ours is known by the command that it runs, so that one from an older place is brought up
+to date, and a server of somebody else's that has our name is left alone.  What a user added to our
+entry stays.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import config
+from ..core import jsonc
+from ..core.value import Value
+from ..errors import InvalidInput
+from . import codex_config, install
+from .hooks import NAMES
+from .sections import Section, WholeFile, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..config import Settings
+    from .install import Part, Setup
+
+SERVER = "contextspindle"
+"""What our server is called in every program."""
+WORDS = ("mcp",)
+
+USER, PROJECT, SHARED = "user", "project", "shared"
+
+
+class Place(Value):
+    """The file of a scope, and the keys under which it holds servers."""
+
+    path: str
+    keys: tuple[str, ...]
+
+
+class _Program(Value):
+    """Where a program keeps its servers; a path begins at one of the folders of ``_folders``."""
+
+    user: str
+    shared: str
+    keys: tuple[str, ...] = ("mcpServers",)
+    more: tuple[tuple[str, Any], ...] = ()
+    """What an entry needs besides the command and its words."""
+    one_list: bool = False
+    """Whether the command and its words are one list."""
+
+
+_STDIO = (("type", "stdio"),)
+PROGRAMS = {
+    "claude-code": _Program("{claude}", "{project}/.mcp.json", more=_STDIO),
+    "codex": _Program("{codex}/config.toml", "{project}/.codex/config.toml"),
+    "gemini": _Program("{home}/.gemini/settings.json", "{project}/.gemini/settings.json"),
+    "opencode": _Program(
+        "{config}/opencode/opencode.json",
+        "{project}/opencode.json",
+        ("mcp",),
+        (("type", "local"), ("enabled", True)),
+        one_list=True,
+    ),
+    "cursor": _Program("{home}/.cursor/mcp.json", "{project}/.cursor/mcp.json"),
+    "vscode": _Program("{code}/User/mcp.json", "{project}/.vscode/mcp.json", ("servers",), _STDIO),
+    "copilot-cli": _Program(
+        "{copilot}/mcp-config.json",
+        "{project}/.github/mcp.json",
+        more=(("type", "local"), ("tools", ["*"])),
+    ),
+}
+"""Every program whose settings are known, by the name that commands use."""
+
+
+def register(
+    name: str,
+    scope: str,
+    action: str,
+    *,
+    settings: Settings,
+    project: str,
+    launcher: str,
+    reads: tuple[str, ...],
+) -> list[Setup]:
+    """Bring our server into the settings of the program ``name``, take it out, or look at it.
+
+    ``reads`` are the tools that change nothing.  One answer for each file.  InvalidInput for a
+    program or a scope that is not known; SettingsDamaged: then nothing was touched.
+    """
+    if name not in PROGRAMS:
+        known = ", ".join(PROGRAMS)
+        raise InvalidInput(f"Nothing is known of servers of {name!r}; known are {known}.")
+    place = _place(name, scope, settings, project)
+    command = os.path.basename(launcher) if scope == SHARED else launcher
+    parts: list[tuple[str, Part]]
+    if name == "codex":
+        approved = reads if scope == USER else ()  # nobody approves for a colleague
+        parts = [(place.path, codex_config.Server(SERVER, command, WORDS, approved))]
+        if scope == USER:
+            skill = os.path.join(config.harness_folder("codex"), "skills", SERVER, "SKILL.md")
+            parts.append((skill, WholeFile(text_of("codex_skill.md"))))
+            rules = os.path.join(config.harness_folder("codex"), "AGENTS.md")
+            parts.append((rules, Section(text_of("codex_rules.md"))))
+    else:
+        parts = [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
+    needs = "" if scope == SHARED else launcher
+    if action in (install.WRITE, install.REMOVE):
+        for path, part in parts:  # what cannot be done is found before anything is
+            rehearsal = install.PREVIEW if action == install.WRITE else install.CHECK
+            if action == install.WRITE or os.path.exists(path):
+                install.carry_out(path, part, rehearsal, needs=needs)
+    return [install.carry_out(path, part, action, needs=needs) for path, part in parts]
+
+
+def _place(name: str, scope: str, settings: Settings, project: str) -> Place:
+    program = PROGRAMS[name]
+    if scope == PROJECT and name != "claude-code":
+        raise InvalidInput(
+            f"{name} has no settings of yours alone in a project",
+            hint="Use --shared for the committed ones, or leave both out for your own everywhere.",
+        )
+    form = program.shared if scope == SHARED else program.user
+    path = form.format(**_folders(settings, project))
+    if not os.path.isabs(path):
+        raise InvalidInput("There is no home folder", hint="Use --shared in a project.")
+    if name == "opencode" and os.path.exists(path + "c"):
+        path += "c"  # with comments, by its name
+    keys = program.keys if scope != PROJECT else ("projects", project, *program.keys)
+    return Place(path, keys)
+
+
+def _folders(settings: Settings, project: str) -> dict[str, str]:
+    home = settings.home
+    claude = config.harness_folder("claude-code")
+    inside = os.path.join(claude, ".claude.json")
+    usual = claude == os.path.join(home, ".claude") and not os.path.exists(inside)
+    code = settings.config_home
+    if sys.platform == "darwin":
+        code = os.path.join(home, "Library", "Application Support") if home else ""
+    return {
+        "home": home or ".",
+        "project": project,
+        "claude": os.path.join(home, ".claude.json") if usual else inside,
+        "codex": config.harness_folder("codex") or ".",
+        "config": settings.config_home or ".",
+        "code": os.path.join(code, "Code") if code else ".",
+        "copilot": config.harness_folder("copilot-cli") or ".",
+    }
+
+
+class _Entry:
+    """Our server as an entry of a JSON file."""
+
+    NAME = "server entries"
+
+    def __init__(self, program: _Program, keys: tuple[str, ...], command: str) -> None:
+        self._keys = keys
+        self._wanted: dict[str, Any] = dict(program.more)
+        if program.one_list:
+            self._wanted["command"] = [command, *WORDS]
+        else:
+            self._wanted |= {"command": command, "args": [*WORDS]}
+
+    def means(self, text: str | None) -> object:
+        """What the text says."""
+        return install.meaning(text)
+
+    def there(self, text: str) -> bool:
+        """Whether the file has our entry."""
+        return bool(text.strip()) and self._found(text)[1] is not None
+
+    def with_ours(self, text: str) -> str:
+        """The text with our entry."""
+        if not text.strip(" \t\r\n\ufeff"):
+            text += "{}\n"
+        reached, entry = self._found(text)
+        if entry is None:
+            first, *rest = (*self._keys, SERVER)[len(reached) - 1 :]
+            value: Any = self._wanted
+            for key in reversed(rest):
+                value = {key: value}
+            return jsonc.add_member(text, reached[-1], first, value)
+        if not _is_ours(entry.value):
+            raise ValueError(f"the server {SERVER!r} in it is not ours")
+        for key, value in self._wanted.items():
+            _, now = self._found(text)
+            assert now is not None
+            node = now.member(key)
+            if node is None:
+                text = jsonc.add_member(text, now, key, value)
+            elif node.value != value and key in ("command", "args", "type"):
+                text = jsonc.replaced(text, node, value)
+        return text
+
+    def without_ours(self, text: str) -> str:
+        """The text without our entry, and without the objects that held nothing else."""
+        if not text.strip(" \t\r\n\ufeff"):
+            return text
+        reached, entry = self._found(text)
+        if entry is None or not _is_ours(entry.value):
+            return text
+        depth = len(self._keys)
+        while depth and len(reached[depth].members) == 1:
+            depth -= 1
+        return jsonc.remove_member(text, reached[depth], (*self._keys, SERVER)[depth])
+
+    def _found(self, text: str) -> tuple[list[jsonc.Node], jsonc.Node | None]:
+        """The objects on the way to our entry, as far as there are any; and the entry."""
+        reached = [jsonc.parse(text)]
+        for depth, key in enumerate((*self._keys, SERVER)):
+            if not isinstance(reached[-1].value, dict):
+                where = ".".join(self._keys[:depth]) or "the file"
+                raise ValueError(f"{where} is not an object")
+            node = reached[-1].member(key)
+            if node is None:
+                return reached, None
+            reached.append(node)
+        return reached[:-1], reached[-1]
+
+
+def _is_ours(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    command, given = entry.get("command"), entry.get("args")
+    words: list[Any] = [*command] if isinstance(command, list) else [command]
+    words += given if isinstance(given, list) else []
+    return (
+        len(words) > 1
+        and all(isinstance(one, str) for one in words)
+        and words[0].rpartition("/")[2] in NAMES
+        and "mcp" in words[1:]
+    )

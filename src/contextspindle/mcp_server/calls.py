@@ -1,0 +1,293 @@
+"""What each tool does: its arguments become one action's, and what came of it becomes text.
+
+A function here has the name that the table gives for its tool.  It takes the client and the values
+of the call, and knows no rule: those are the actions'.
+"""
+
+from __future__ import annotations
+
+from ..core import instant, text
+from ..core.change import Request
+from ..errors import ClaimLost, InvalidInput, SnapshotNotFound, WorkspaceRefused
+from ..rendering import merge_line, report_lines, step_lines, summary_line, task_lines
+from .client import Client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..actions.answers import Outcome
+    from ..core.claims import Claimed
+    from ..core.task import Page
+    from ..workspace import Workspace
+
+    Values = dict[str, Any]
+
+PAGE = 20
+"""How many tasks a list has where no limit is given."""
+PAGE_BYTES = 7_000
+"""The most bytes of a list where no limit is given: fewer tasks, rather than a long reply."""
+
+_FIELDS = ("goal", "status", "owner", "blocker", "next", "parent", "priority")
+
+
+def create(client: Client, values: Values) -> str:
+    """Record a new task."""
+    space = client.find(values["workspace"] or "")
+    outcome = space.ledger().create(_request(values), key=values["key"] or "")
+    said = "created" if outcome.changed else "already there: the task that this key created"
+    return _outcome(outcome, said)
+
+
+def update(client: Client, values: Values) -> str:
+    """Change a task."""
+    space = client.find(values["workspace"] or "")
+    task_id, request = values["id"], _request(values)
+    files = [client.path(space, one) for one in values["evidence_files"] or ()]
+    if values["criterion"] is not None and not (values["evidence"] or files):
+        raise InvalidInput("criterion names the one that evidence is for, and none is given")
+    ledger = space.ledger()
+    token = values["claim"] or client.token(space, task_id)
+    try:
+        outcome = ledger.update(
+            task_id,
+            request,
+            expected=values["expected_version"],
+            claim=token,
+            made=ledger.look_at(task_id, files, values["criterion"] or 0, request) if files else (),
+        )
+    except ClaimLost:
+        client.drop(space, task_id)
+        raise
+    if not outcome.task.claim:
+        client.drop(space, task_id)
+    return _outcome(outcome, "updated" if outcome.changed else "unchanged: nothing in it was new")
+
+
+def show(client: Client, values: Values) -> str:
+    """Show one task whole."""
+    space = client.find(values["workspace"] or "")
+    return _lines(*task_lines(space.ledger().view(values["id"], version=values["version"])))
+
+
+def list(client: Client, values: Values) -> str:  # noqa: A001 (the tool's own word)
+    """List tasks."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    page = ledger.list(
+        values["offset"] or 0,
+        _limit(values),
+        status=tuple(values["status"] or ()),
+        owner=values["owner"] or "",
+        label=values["label"] or "",
+        parent=values["parent"] or "",
+    )
+    return _page(page, values, "No task matches.")
+
+
+def inbox(client: Client, values: Values) -> str:
+    """List what is live."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    empty = "Nothing is live. contextspindle_task_create records a task."
+    return _page(ledger.inbox(_limit(values), values["offset"] or 0), values, empty)
+
+
+def search(client: Client, values: Values) -> str:
+    """Find tasks by words."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    page = ledger.search(values["query"], _limit(values), values["offset"] or 0)
+    asked = text.shortened(text.one_line(values["query"]), 60)
+    return _page(page, values, f"Nothing holds {asked!r}.")
+
+
+def children(client: Client, values: Values) -> str:
+    """List the parts of a task."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    page = ledger.children(values["id"], values["offset"] or 0, _limit(values))
+    return _page(page, values, "It has no parts.")
+
+
+def ready(client: Client, values: Values) -> str:
+    """List what can be taken now, or say why a task cannot."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    if values["explain"] is None:
+        page = ledger.ready(_limit(values), values["offset"] or 0)
+        return _page(page, values, "Nothing is ready.")
+    found = ledger.explain(values["explain"])
+    head = f"{found.task.id} is {'not ready' if found.obstacles else 'ready'}"
+    return _lines(head, *(f"- {text.one_line(one)}" for one in found.obstacles))
+
+
+def context(client: Client, values: Values) -> str:
+    """The handoff of one task."""
+    space = client.find(values["workspace"] or "")
+    budget = values["budget"] if values["budget"] is not None else space.settings.context_budget
+    return space.ledger().context(values["id"], budget).text
+
+
+def history(client: Client, values: Values) -> str:
+    """What changed in each version."""
+    ledger = client.find(values["workspace"] or "").ledger()
+    first = values["from"] if values["from"] is not None else 1
+    found = ledger.history(values["id"], first, _limit(values))
+    lines = [line for step in found.steps for line in step_lines(step)]
+    if found.next_version:
+        lines.append(f"{found.total} versions; more with from: {found.next_version}")
+    return _lines(*lines)
+
+
+def claim(client: Client, values: Values) -> str:
+    """Take a task, prolong the lease, or give it back."""
+    space = client.find(values["workspace"] or "")
+    action, task_id = values["action"], values["id"] or ""
+    ledger = space.ledger()
+    if action == "next":
+        if task_id:
+            raise InvalidInput("next takes the best ready task; to take this one, use claim")
+        return _claimed(client, space, ledger.claim_next(seconds=values["lease"]))
+    if action == "claim":
+        if not task_id:
+            raise InvalidInput("claim needs an id", hint="next takes the best ready task.")
+        return _claimed(client, space, ledger.claim(task_id, seconds=values["lease"]))
+    token = values["token"] or ""
+    if not task_id and not token:
+        held = client.held(space)
+        if len(held) != 1:
+            raise InvalidInput(f"{action} needs an id: {len(held)} tasks are claimed from here")
+        task_id = held[0]
+    task_id = task_id or token.partition(".")[0]
+    token = token or client.token(space, task_id)
+    if action == "renew":
+        if not token:
+            raise InvalidInput(f"{task_id} is not claimed from here; give its token")
+        return _renewed(client, space, ledger.renew(token))
+    outcome = ledger.release(task_id, token=token)
+    client.drop(space, task_id)
+    return _outcome(outcome, "released" if outcome.changed else "unchanged: nobody had claimed it")
+
+
+def verify(client: Client, values: Values) -> str:
+    """Look whether the ledger is sound."""
+    space = client.find(values["workspace"] or "")
+    return _lines(*report_lines(space.verify(deep=bool(values["deep"])), space.copies()))
+
+
+def backup(client: Client, values: Values) -> str:
+    """Copy the ledger into a new folder."""
+    space = client.find(values["workspace"] or "")
+    folder = client.path(space, values["folder"])
+    found = space.back_up(folder)
+    return _lines(f"{found['tasks']} tasks and {found['changes']} changes backed up in {folder}")
+
+
+def restore(client: Client, values: Values) -> str:
+    """Take a backup in."""
+    space = client.place_to_restore(values["workspace"] or "")
+    done = space.restore(client.path(space, values["folder"]))
+    lines = [f"restored into {space.root}: {merge_line(done.merge)}"]
+    if done.kept:
+        lines.append(f"the ledger as it was is kept in {done.kept}")
+    return _lines(*lines)
+
+
+def handoff(client: Client, values: Values) -> str:
+    """What the fuse would restore."""
+    space = client.fuse_place(values["workspace"] or "")
+    if not space.accepted():
+        raise WorkspaceRefused(
+            "Nothing of this workspace is handed over:",
+            ["git tracks it, so it came with the repository"],
+            hint="A user who trusts it runs: contextspindle init --accept",
+        )
+    fuse = space.fuse()
+    budget = values["budget"] if values["budget"] is not None else space.settings.fuse_budget
+    session = values["session"] or client.session or None
+    try:
+        return fuse.restore(session, budget).text
+    except SnapshotNotFound as error:
+        error.hint = "Nothing is live either: contextspindle_task_create records a task."
+        raise
+
+
+# -- what is asked
+
+
+def _request(values: Values) -> Request:
+    fields = {name: values[name] for name in _FIELDS if values[name] is not None}
+    if "priority" in fields:
+        fields["priority"] = str(fields["priority"])
+    if values["criteria"]:
+        fields["criteria"] = values["criteria"]
+
+    def texts(*names: str) -> tuple[str, ...]:
+        return tuple(one for name in names for one in values.get(name) or ())
+
+    return Request(
+        set=fields,
+        decisions=texts("decisions"),
+        notes=texts("notes"),
+        evidence=tuple((one, values["criterion"] or 0) for one in texts("evidence")),
+        add_dependencies=texts("dependencies", "add_dependencies"),
+        drop_dependencies=texts("drop_dependencies"),
+        add_labels=texts("labels", "add_labels"),
+        drop_labels=texts("drop_labels"),
+    )
+
+
+def _limit(values: Values) -> int:
+    limit: int = values["limit"] if values["limit"] is not None else PAGE
+    return limit
+
+
+# -- what is answered
+
+
+def _lines(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _outcome(outcome: Outcome, said: str) -> str:
+    task = outcome.task
+    lines = [f"{task.id} version {task.version} [{task.status}] {said}"]
+    return _lines(*lines, *(f"warning: {text.one_line(one)}" for one in outcome.warnings))
+
+
+def _page(page: Page, values: Values, empty: str) -> str:
+    """A page of tasks on a line each, and how to read on; a short one where no limit was given."""
+    lines: Any = []
+    size = 0
+    for one in page.items:
+        line = summary_line(one)
+        size += text.size(line) + 1
+        if lines and size > PAGE_BYTES and values["limit"] is None:
+            break
+        lines.append(line)
+    if not lines:
+        return _lines(empty)
+    following = (values["offset"] or 0) + len(lines)
+    if len(lines) < len(page.items) or page.next_offset is not None:
+        lines.append(f"{len(lines)} of {page.total}; more with offset: {following}")
+    return _lines(*lines)
+
+
+def _claimed(client: Client, space: Workspace, found: Claimed) -> str:
+    client.keep(space, found.task.id, found.token)
+    task = found.task
+    lines = [
+        f"{task.id} is yours until {instant.iso(found.until)}; each update puts the end off",
+        f"goal: {text.shortened(text.one_line(task.goal), 600)}",
+    ]
+    if task.next:
+        lines.append(f"next: {text.shortened(text.one_line(task.next), 600)}")
+    carried = "updates from here carry it" if client.claims else "give it as claim in updates"
+    return _lines(*lines, f"token ({carried}): {found.token}")
+
+
+def _renewed(client: Client, space: Workspace, found: Claimed) -> str:
+    client.keep(space, found.task.id, found.token)
+    return _lines(f"{found.task.id} is yours until {instant.iso(found.until)}")
+
+
+def do(client: Client, function: str, values: Values) -> str:
+    """What the tool behind ``function`` answers; every error of ours is raised."""
+    answer: str = globals()[function](client, values)
+    return answer

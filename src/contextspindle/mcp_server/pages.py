@@ -1,0 +1,75 @@
+"""Replies within a bound: what is longer comes in parts, each with the cursor to the next.
+
+A part is measured as it travels, as a JSON string.  The parts of a text, put together, are the
+text.  A cursor holds where its part begins and a seal of the whole: when what is being read changes
+on the way, the reader is told, and never gets halves of two states.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ..core import text
+from ..core.digest import sha256
+from ..core.value import Value
+from ..errors import InvalidInput
+
+AROUND = 600
+"""Bytes kept for what stands around a part: the protocol's own, and the line on the next part."""
+
+
+class Part(Value):
+    """Some of a text; ``note`` says which, and how to read on; empty if it is all."""
+
+    shown: str
+    note: str = ""
+
+
+def part(whole: str, limit: int, cursor: str = "") -> Part:
+    """The part of ``whole`` that ``cursor`` names, in at most ``limit`` bytes of a reply.
+
+    InvalidInput if the cursor is none of ours, or of a text that has changed since.
+    """
+    content = whole.encode("utf-8", "replace")
+    room = limit - AROUND
+    if not cursor and len(content) <= room and _travels(whole) <= room:
+        return Part(whole)
+    seal = sha256(content)[:12]
+    start = _start(cursor, seal, len(content))
+    shown = _fitting(content, start, room)
+    end = start + text.size(shown)
+    note = f"[bytes {start + 1:,} to {end:,} of {len(content):,}"
+    if end < len(content):
+        return Part(shown, f"{note}; for the rest call again with cursor: {end}-{seal}]")
+    return Part(shown, f"{note}; this is the end]")
+
+
+def _start(cursor: str, seal: str, size: int) -> int:
+    if not cursor:
+        return 0
+    at, dash, sealed = cursor.strip().partition("-")
+    if not (dash and at.isascii() and at.isdigit() and len(at) < 12 and int(at) < size):
+        raise InvalidInput("That is not a cursor of this reply", hint="Call again without it.")
+    if sealed != seal:
+        raise InvalidInput(
+            "What was being read has changed since its first part",
+            hint="Call again without the cursor.",
+        )
+    return int(at)
+
+
+def _fitting(content: bytes, start: int, room: int) -> str:
+    """As much from ``start`` as fits, up to the end of a line if there is one near its end."""
+    shown = content[start : start + room].decode("utf-8", "ignore")
+    while (size := _travels(shown)) > room:
+        # Each character that needs escaping costs more than itself.
+        shown = text.cut(shown, max(text.size(shown) * room // size - 8, 1))
+    if start + text.size(shown) < len(content):
+        line = shown.rfind("\n") + 1
+        if line > len(shown) * 3 // 4:
+            shown = shown[:line]
+    return shown
+
+
+def _travels(value: str) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -1,0 +1,194 @@
+"""The server: the protocol on one side, the table of tools on the other.
+
+A call runs in a thread of its own, so that the loop answers while the ledger is read or waited for;
+a call that is cancelled is let go, and ends by itself.  Every error of ours is the answer of the
+tool, with its code, so that the agent reads it; a tool that does not exist is an error of the
+protocol.  Answers are text: no schema is declared for them that an error would have to keep.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from .. import __version__
+from ..core import text
+from ..errors import SpindleError
+from . import calls, pages
+from .arguments import nearest, taken
+from .client import Client, folder_of
+from .resources import Resources
+from .shape import Tool, schema
+from .tools import INSTRUCTIONS
+from .wording import error_text
+
+THREADS = 4
+"""How many calls run at once; more of them wait their turn."""
+ROOTS_SECONDS = 2.0
+"""How long a client may take to say which folders it has open."""
+KEPT_MS = 3_600_000
+"""How long a client may rely on the list of tools, in milliseconds."""
+
+Context = ServerRequestContext[Any, Any]
+Answer = types.CallToolResult | types.InputRequiredResult
+
+
+class Service:
+    """What the protocol's requests are answered with."""
+
+    def __init__(
+        self,
+        client_of: Callable[[Context], Client],
+        tools: Sequence[Tool],
+        *,
+        asks: bool = True,
+        resources: bool = False,
+    ) -> None:
+        """``client_of`` tells whose request it is; ``asks``: for the folders that it has open.
+
+        ``resources``: whether tasks are offered as resources too.  Some programs give their model
+        tools to read them as soon as a server has any, so it is for the user to want that.
+        """
+        self._resources = resources
+        self._client_of = client_of
+        self._asks = asks
+        self._tools = {tool.name: tool for tool in tools}
+        self._listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
+        self._threads = anyio.CapacityLimiter(THREADS)
+
+    def server(self) -> Server[Any]:
+        """The server, not yet connected to anybody."""
+        resources = Resources(self._client_of, self._prepared, self._in_thread)
+        server: Server[Any] = Server(
+            "contextspindle",
+            version=__version__,
+            title="ContextSpindle",
+            instructions=INSTRUCTIONS,
+            cache_hints={"tools/list": CacheHint(ttl_ms=KEPT_MS, scope="public")},
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=resources.list if self._resources else None,
+            on_list_resource_templates=resources.templates if self._resources else None,
+            on_read_resource=resources.read if self._resources else None,
+            on_list_prompts=resources.prompts,
+            on_get_prompt=resources.prompt,
+        )
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
+        )
+        return server
+
+    async def _list_tools(self, _ctx: Context, _params: object) -> types.ListToolsResult:
+        return self._listed
+
+    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Answer:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            near = nearest(params.name, [*self._tools])
+            shown = text.shortened(text.one_line(params.name), 80)
+            meant = f"; did you mean {near}?" if near else ""
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {shown!r}{meant}")
+        client = self._client_of(ctx)
+        asked = await self._prepared(ctx, client, params)
+        if asked is not None:
+            return asked
+        given = params.arguments or {}
+        answer: types.CallToolResult = await self._in_thread(partial(answered, client, tool, given))
+        return answer
+
+    async def _prepared(
+        self, ctx: Context, client: Client, params: types.InputResponseRequestParams
+    ) -> types.InputRequiredResult | None:
+        """See to it that the client's folders are known; or the question that asks for them."""
+        capabilities = ctx.session.client_capabilities
+        if not self._asks or client.named or capabilities is None or capabilities.roots is None:
+            return None
+        if not ctx.session.can_send_request:
+            # Since 2026-07-28 a server asks by answering, and nobody tells it of changes.
+            said = (params.input_responses or {}).get("roots")
+            if isinstance(said, types.ListRootsResult):
+                client.roots = _folders(said)
+                return None
+            if params.input_responses is None:
+                return types.InputRequiredResult(input_requests={"roots": types.ListRootsRequest()})
+            return None
+        if client.tells and (client.roots is None or not capabilities.roots.list_changed):
+            try:
+                said = await ctx.session.send_request(
+                    types.ListRootsRequest(),
+                    types.ListRootsResult,
+                    request_read_timeout_seconds=ROOTS_SECONDS,
+                )
+                client.roots = _folders(said)
+            except (MCPError, ValidationError):
+                client.tells = False  # it says that it can, and does not: as one without
+        return None
+
+    async def _roots_changed(self, ctx: Context, _params: types.NotificationParams) -> None:
+        self._client_of(ctx).roots = None
+
+    async def idle(self) -> None:
+        """Returns when no call runs."""
+        while self._threads.borrowed_tokens:
+            await anyio.sleep(0.02)
+
+    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+        return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
+
+
+def answered(client: Client, tool: Tool, given: dict[str, Any]) -> types.CallToolResult:
+    """The answer of a tool: what it found, in parts if it is long, or what went wrong."""
+    try:
+        values = taken(tool, given)
+        whole = calls.do(client, tool.function, values)
+        client.copy_daily()
+        part = pages.part(whole, client.reply_bytes, values.get("cursor") or "")
+    except SpindleError as error:
+        return _result(error_text(error, client.reply_bytes), is_error=True)
+    except Exception as error:
+        return _result(_bug(tool, error), is_error=True)
+    return _result(part.shown, part.note)
+
+
+def _listed(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.summary,
+        input_schema=schema(tool),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads,
+            destructive_hint=tool.destroys,
+            idempotent_hint=tool.repeats or tool.reads,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(*shown: str, is_error: bool = False) -> types.CallToolResult:
+    content: list[Any] = [types.TextContent(text=one) for one in shown if one]
+    return types.CallToolResult(content=content, is_error=is_error)
+
+
+def _folders(said: types.ListRootsResult) -> tuple[str, ...]:
+    found = (folder_of(str(root.uri)) for root in said.roots)
+    return tuple(folder for folder in found if folder)
+
+
+def _bug(tool: Tool, error: Exception) -> str:
+    """What to say of a bug of ours; the report, without anybody's texts, goes to standard error."""
+    trace = "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
+    sys.stderr.write(f"contextspindle {__version__}, {tool.name}: this is a bug\n{trace}\n")
+    shown = text.shortened(text.one_line(f"{type(error).__name__}: {error}"), 300)
+    return f"this is a bug: {shown} [INTERNAL]\nThe report stands in the log of this server."

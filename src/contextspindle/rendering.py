@@ -1,0 +1,227 @@
+"""What a surface shows of the ledger's values: once as text, once as plain values.
+
+The text is for people and agents: stored text cannot leave its line or its field.  The values are
+those of the JSON documents.  Both are the same wherever they are shown.
+"""
+
+from __future__ import annotations
+
+from .core import instant, text
+from .core import task as tasks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .actions.answers import Step, View
+    from .core.archive import Merge
+    from .core.evidence import CommandMark
+    from .core.purge import Purge
+    from .core.task import Entry, Summary, Task
+    from .store.inspect import Report
+    from .store.safety import Copies
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A task as plain values, its times with their zone, its evidence as records."""
+    data = task._asdict()
+    data["created"] = instant.iso(task.created)
+    data["updated"] = instant.iso(task.updated)
+    for kind in ("decisions", "notes"):
+        data[kind] = [_entry_data(entry) for entry in data[kind]]
+    data["evidence"] = [_evidence_data(entry) for entry in task.evidence]
+    for name in tasks.LISTS:
+        data[name] = [*data[name]]
+    return data
+
+
+def view_data(view: View) -> dict[str, Any]:
+    """A task with the standing of its evidence, and until when it is claimed."""
+    data = task_data(view.task)
+    for found, state in zip(data["evidence"], view.standings):
+        found["standing"] = state
+    data["claimed_until"] = instant.iso(view.lease.until) if view.lease else None
+    data["verified"] = view.verified
+    data["purges"] = _purges_data(view.purges)
+    return data
+
+
+def _purges_data(purges: tuple[Purge, ...]) -> Any:
+    return [
+        {"at": instant.iso(one.at), "by": one.by, "versions": [*one.versions]} for one in purges
+    ]
+
+
+def _purge_line(purge: Purge, where: str) -> str:
+    when = f"{instant.iso(purge.at)}, {text.one_line(purge.by)}"
+    return f"purged: a text was taken out{where} ({when})"
+
+
+def _entry_data(entry: Entry) -> dict[str, Any]:
+    return {
+        "at": instant.iso(entry.at),
+        "by": entry.by,
+        "version": entry.version,
+        "text": entry.text,
+    }
+
+
+def _evidence_data(entry: Entry) -> dict[str, Any]:
+    from .core import evidence
+
+    record = evidence.read(entry.text)
+    data = {**_entry_data(entry), "payload": record.payload, "criterion": record.criterion}
+    if record.file:
+        data["file"] = record.file._asdict()
+    if record.command:
+        data["command"] = command_data(record.command)
+    return data
+
+
+def command_data(command: CommandMark) -> dict[str, Any]:
+    """A command that was run as evidence, as plain values."""
+    return {**command._asdict(), "argv": [*command.argv], "covers": [*command.covers]}
+
+
+def task_lines(view: View) -> Iterator[str]:
+    """A task whole, a field a line; further lines of a text are set in."""
+    task = view.task
+    status = f"{task.status} (not verified here)" if view.verified is False else task.status
+    yield f"{task.id}  version {task.version}  {status}  priority {task.priority}"
+    yield from _field("goal", task.goal)
+    for number, criterion in enumerate(task.criteria, 1):
+        yield from _field(f"criterion {number}", criterion)
+    for name in ("next", "blocker", "owner", "parent"):
+        if value := getattr(task, name):
+            yield from _field(name, value)
+    if view.lease:
+        holder = text.one_line(view.lease.holder)
+        yield f"claim: {holder} until {instant.iso(view.lease.until)}"
+    if task.dependencies:
+        yield f"depends on: {', '.join(task.dependencies)}"
+    if task.labels:
+        yield f"labels: {', '.join(task.labels)}"
+    for entry in task.decisions:
+        yield from _entry("decision", entry, entry.text)
+    for entry, state in zip(task.evidence, view.standings):
+        found = _evidence_data(entry)
+        about = f"for criterion {found['criterion']}, " if found["criterion"] else ""
+        kind = "file " if "file" in found else "command " if "command" in found else ""
+        shown = f"{kind}evidence ({about}{text.one_line(state)})"
+        yield from _entry(shown, entry, found["payload"])
+    for entry in task.notes:
+        yield from _entry("note", entry, entry.text)
+    who = text.one_line(task.last_actor)
+    for purge in view.purges:
+        yield _purge_line(purge, f" of version {', '.join(map(str, purge.versions))}")
+    yield f"created {instant.iso(task.created)}, updated {instant.iso(task.updated)} by {who}"
+
+
+def _field(name: str, value: str) -> Iterator[str]:
+    """A field with its text: further lines are set in, so that none can pass for a field."""
+    first, *more = text.block(value).split("\n")
+    yield f"{name}: {first}"
+    for line in more:
+        yield f"    {line}"
+
+
+def _entry(name: str, entry: Entry, value: str) -> Iterator[str]:
+    who = text.one_line(entry.by)
+    yield from _field(f"{name}, version {entry.version}, {instant.iso(entry.at)}, {who}", value)
+
+
+def summary_data(one: Summary) -> dict[str, Any]:
+    """A task of a list as plain values."""
+    return {**one._asdict(), "updated": instant.iso(one.updated), "cut": [*one.cut]}
+
+
+def summary_line(one: Summary) -> str:
+    """A task of a list on one line."""
+    parts = [f"{one.id} [{one.status}] p{one.priority} {_cut(one, 'goal')}"]
+    if one.blocker:
+        parts.append(f"blocked by: {_cut(one, 'blocker')}")
+    if one.next:
+        parts.append(f"next: {_cut(one, 'next')}")
+    if one.owner:
+        parts.append(f"owner: {_cut(one, 'owner')}")
+    return " | ".join(parts)
+
+
+def _cut(one: Summary, name: str) -> str:
+    value = text.one_line(getattr(one, name))
+    return value + text.ELLIPSIS if name in one.cut else value
+
+
+def step_data(step: Step) -> dict[str, Any]:
+    """One version of a task's history as plain values."""
+    change = step.change
+    return {
+        "version": change.version,
+        "at": instant.iso(change.at),
+        "actor": change.actor,
+        "set": change.set,
+        "before": step.before,
+        "decisions": [*change.decisions],
+        "evidence": [*change.evidence],
+        "notes": [*change.notes],
+        "state": change.state,
+        "purges": _purges_data(step.purges),
+    }
+
+
+def step_lines(step: Step) -> Iterator[str]:
+    """One version of a task's history: who, when, and what it set, with what stood before."""
+    change = step.change
+    yield f"version {change.version}  {instant.iso(change.at)}  {text.one_line(change.actor)}"
+    for name, value in change.set.items():
+        old = step.before[name]
+        was = f" (was {_shown(old)})" if old is not None else ""
+        yield f"  {name}: {_shown(value)}{was}"
+    for kind, texts in (("decision", change.decisions), ("note", change.notes)):
+        for one in texts:
+            yield f"  {kind}: {text.one_line(one)}"
+    from .core import evidence
+
+    for one in change.evidence:
+        record = evidence.read(one)
+        about = f" for criterion {record.criterion}" if record.criterion else ""
+        yield f"  evidence{about}: {text.one_line(record.payload)}"
+    for purge in step.purges:
+        yield f"  {_purge_line(purge, '')}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return text.one_line(value) or "(empty)"
+    if isinstance(value, int):
+        return str(value)
+    return text.one_line("; ".join(value)) or "(empty)"
+
+
+def report_lines(report: Report, copies: Copies) -> Iterator[str]:
+    """What an inspection found, which daily copies there are, and at last what it looked at."""
+    for one in report.findings:
+        where = f"{one.kind}: {one.task}: " if one.task else f"{one.kind}: "
+        yield where + one.message
+    for unchecked in report.unchecked:
+        yield f"not checked: {unchecked}"
+    if copies.days:
+        count, newest = len(copies.days), copies.days[-1]
+        yield f"daily copies: {count}, the newest of {newest}, in {copies.folder}"
+    if copies.problem:
+        yield f"no daily copy is made: {copies.problem}"
+    depth = "every change replayed" if report.deep else "every digest checked"
+    found = f"{len(report.findings)} findings" if report.findings else "sound"
+    if report.purges:
+        found += f"; purges of tasks on record: {report.purges}"
+    yield f"{report.tasks} tasks, {report.changes} changes, {depth}: {found}"
+
+
+def merge_line(merge: Merge) -> str:
+    """What taking other tasks in came to, in numbers."""
+    return (
+        f"{merge.created} new, {merge.updated} brought forward, {merge.same} the same,"
+        f" {merge.older} older and passed over"
+        + (f", {merge.purged} from before a purge here and passed over" if merge.purged else "")
+    )

@@ -1,0 +1,239 @@
+"""One process for one client: pure output, UTF-8, cancellation, and an end when the client goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import HELLO, READY, asking
+
+STARTED_BY_ANOTHER = """
+import os, subprocess, sys
+child = subprocess.Popen(
+    sys.argv[1:], stdin=os.dup(0), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+)
+print(child.pid, flush=True)
+print(child.stdout.readline().decode(), end="", flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_was_asked_before_the_end_of_the_input_is_answered(line):
+    server = line()
+    server.send(HELLO, READY, *(asking(n, "task_create", goal=f"g{n}") for n in range(1, 30)))
+    answers = {one["id"]: one for one in server.rest()}
+    assert set(answers) == set(range(30))
+    assert all(not one["result"].get("isError") for one in answers.values())
+    assert server.process.returncode == 0
+
+
+def test_it_ends_when_its_input_ends(line):
+    server = line()
+    server.greet()
+    assert server.rest() == []
+    assert server.process.returncode == 0
+
+
+def test_it_ends_when_its_parent_was_killed_though_the_input_stays_open(project):
+    """Somebody else holds the other end of the pipe, so no end of input ever comes."""
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps(HELLO).encode() + b"\n")
+    parent = subprocess.run(
+        [sys.executable, "-c", STARTED_BY_ANOTHER, project.path, "mcp"],
+        stdin=reading,
+        capture_output=True,
+        cwd=project.folder,
+        env=project.environment,
+        timeout=60,
+    )
+    assert parent.returncode == -signal.SIGKILL
+    number, answer = parent.stdout.decode().split("\n")[:2]
+    assert json.loads(answer)["id"] == 0
+    if os.path.exists(f"/proc/{number}"):
+        handle = os.pidfd_open(int(number))
+        assert select.select([handle], [], [], 20)[0], "it is still there"
+        os.close(handle)
+    os.close(writing)
+    os.close(reading)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_it_is_told_to_though_the_input_stays_open(line, how):
+    server = line()
+    server.greet()
+    server.call(1, "task_create", goal="a")
+    assert server.read()["id"] == 1
+    server.process.send_signal(how)
+    assert server.process.wait(timeout=20) == 0
+
+
+def test_every_line_of_output_is_of_the_protocol_whatever_is_set(line):
+    server = line(env={"PYTHONWARNINGS": "always", "PYTHONVERBOSE": "1", "PYTHONDEVMODE": "1"})
+    server.send(HELLO, READY, asking(1, "task_inbox"), asking(2, "task_show", id="?"))
+    assert {one["jsonrpc"] for one in server.rest()} == {"2.0"}
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "cp1252"}])
+def test_text_of_any_script_comes_back_as_it_was_in_any_locale(line, locale):
+    goal = "Việt nam, 中文字, 日本語, 🧵 e\u0301"
+    server = line(env=locale)
+    server.greet()
+    raw = json.dumps(asking(1, "task_create", goal=goal), ensure_ascii=False).encode()
+    server.send(raw)
+    task = server.read()["result"]["content"][0]["text"].split()[0]
+    server.call(2, "task_show", id=task)
+    assert f"goal: {goal}\n" in server.read()["result"]["content"][0]["text"]
+
+
+def test_bytes_that_are_no_text_and_lines_that_are_no_json_are_answered(line):
+    server = line()
+    server.greet()
+    server.send(b"\xff\xfe not json")
+    assert server.read()["error"]["code"] == -32700
+    server.send(b'{"jsonrpc": "2.0", "id": {}, "method": 5}')
+    assert server.read()["error"]["code"] == -32600
+    server.send(
+        b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":'
+        b'"contextspindle_task_create","arguments":{"goal":"broken \xff end"}}}'
+    )
+    task = server.read()["result"]["content"][0]["text"].split()[0]
+    server.call(4, "task_show", id=task)
+    assert "broken \ufffd end" in server.read()["result"]["content"][0]["text"]
+
+
+def test_half_a_character_is_replaced_and_never_sent_on(line):
+    server = line()
+    server.greet()
+    server.send(json.dumps(asking(1, "task_create", goal="half \ud83d of it")).encode())
+    answer = server.read()
+    if "error" in answer:  # the SDK's reader may refuse it before it reaches us
+        assert answer["error"]["code"] == -32700
+        return
+    task = answer["result"]["content"][0]["text"].split()[0]
+    server.call(2, "task_show", id=task)
+    assert "half \ufffd" in server.read()["result"]["content"][0]["text"]
+
+
+def cancelling(number):
+    return {
+        "jsonrpc": "2.0",
+        "method": "notifications/cancelled",
+        "params": {"requestId": number, "reason": "no more"},
+    }
+
+
+def test_a_call_cancelled_before_in_the_middle_and_after_leaves_the_server_alive(line, project):
+    """In the middle: the ledger is locked by somebody else, so the call waits."""
+    server = line()
+    server.greet()
+    server.send(cancelling(99), cancelling("none"))
+    server.call(1, "task_create", goal="first")
+    task = server.read()["result"]["content"][0]["text"].split()[0]
+    server.send(cancelling(1))
+    raw = sqlite3.connect(
+        project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3", isolation_level=None
+    )
+    raw.execute("BEGIN IMMEDIATE")
+    server.call(2, "task_update", id=task, notes=["late"])
+    server.call(3, "task_show", id=task)
+    assert server.read()["id"] == 3  # a read waits for no writer
+    server.send(cancelling(2))
+    server.send({"jsonrpc": "2.0", "id": 4, "method": "ping"})
+    assert server.read() == {"jsonrpc": "2.0", "id": 4, "result": {}}
+    raw.execute("ROLLBACK")
+    raw.close()
+    server.call(5, "task_update", id=task, status="active")
+    assert server.read()["id"] == 5
+    assert server.rest() == []
+    assert project("verify", "--deep").status == 0
+
+
+def test_the_loop_answers_while_calls_wait_for_the_ledger(line, project):
+    server = line()
+    server.greet()
+    raw = sqlite3.connect(
+        project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3", isolation_level=None
+    )
+    raw.execute("BEGIN IMMEDIATE")
+    for number in range(1, 9):  # more than there are threads
+        server.call(number, "task_create", goal=f"g{number}")
+    server.send({"jsonrpc": "2.0", "id": 50, "method": "ping"})
+    assert server.read()["id"] == 50
+    raw.execute("ROLLBACK")
+    raw.close()
+    answers = [server.read() for _ in range(8)]
+    assert {one["id"] for one in answers} == set(range(1, 9))
+    assert not any(one["result"].get("isError") for one in answers)
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_the_version_that_a_client_asks_for_is_the_one_it_gets(line, version):
+    server = line()
+    server.send({**HELLO, "params": {**HELLO["params"], "protocolVersion": version}})
+    assert server.read()["result"]["protocolVersion"] == version
+    server.send(READY, asking(1, "task_inbox"))
+    assert "Nothing is live" in server.read()["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("params", [{"protocolVersion": "1999-01-01"}, {"protocolVersion": 7}, {}])
+def test_a_client_without_a_version_we_know_gets_the_newest(line, params):
+    server = line()
+    server.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+    if params.get("protocolVersion") == "1999-01-01":
+        answer = server.read()
+        assert answer["result"]["protocolVersion"] == "2025-11-25"
+    else:
+        assert server.read()["result"]["protocolVersion"] == "2025-11-25"
+    server.send(READY, asking(1, "task_inbox"))
+    assert server.read()["id"] == 1
+
+
+def test_a_probe_for_what_it_does_not_serve_is_an_error_and_the_handshake_goes_on(line):
+    server = line()
+    server.send({"jsonrpc": "2.0", "id": "probe-1", "method": "nobody/knows"})
+    assert server.read()["error"]["code"] == -32601
+    assert server.greet()["result"]["serverInfo"]["name"] == "contextspindle"
+
+
+def test_a_tool_that_is_not_there_is_an_error_of_the_protocol_with_the_nearest(line):
+    server = line()
+    server.greet()
+    server.call(1, "task_serch")
+    error = server.read()["error"]
+    assert error["code"] == -32602
+    assert "did you mean contextspindle_task_search" in error["message"]
+
+
+def test_a_command_that_is_misspelt_says_so_on_standard_error(project):
+    for words in (("--tools", "some"), ("--port", "1")):
+        done = project("mcp", *words)
+        assert (done.status, done.out) == (2, b"")
+        assert b"[INVALID_INPUT]" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads sizes as Linux shows them")
+def test_a_thousand_calls_leave_memory_as_it_was(line):
+    server = line()
+    server.greet()
+
+    def resident():
+        with open(f"/proc/{server.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    def calls(count):
+        for number in range(count):
+            server.call(number, "task_inbox")
+            assert server.read()["id"] == number
+
+    calls(300)
+    before = resident()
+    calls(1_000)
+    assert resident() - before < 3_000_000

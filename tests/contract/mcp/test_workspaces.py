@@ -1,0 +1,307 @@
+"""Which workspace a call is about: the client's folders, the argument, the folder it runs in."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import mcp_types as types
+import pytest
+
+from tests.transcripts import SESSION, calls, says, user, written
+
+from .conftest import ERAS
+
+
+@pytest.fixture
+def place(project, tmp_path):
+    """A function that makes another project with a task in it; gives its folder."""
+
+    def made(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        assert project("init", ".", cwd=folder).status == 0
+        assert project("task", "create", f"of {name}", cwd=folder).status == 0
+        return folder
+
+    return made
+
+
+class Folders:
+    """What a client has open, which may change."""
+
+    def __init__(self, *folders):
+        self.uris = [one if isinstance(one, str) else one.as_uri() for one in folders]
+        self.asked = 0
+
+    async def __call__(self, _context):
+        self.asked += 1
+        return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in self.uris])
+
+
+async def goals(call, **given):
+    said = await call("task_inbox", **given)
+    return said.code or said.text.split("] p2 ", 1)[-1].strip()
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_the_open_folder_decides_wherever_the_server_was_started(inside, place, mode):
+    folder = place("été 日本")
+    nested = folder / "src" / "deep"
+    nested.mkdir(parents=True)
+
+    async def talk(call):
+        assert await goals(call) == "of été 日本"
+
+    inside(talk, mode=mode, list_roots_callback=Folders(folder))
+    inside(talk, mode=mode, list_roots_callback=Folders(nested))
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_folders_that_change_are_followed(inside, place, mode):
+    folders = Folders(place("one"))
+    other = place("other").as_uri()
+
+    async def talk(call):
+        assert await goals(call) == "of one"
+        folders.uris = [other]
+        if mode == "legacy":
+            await call.client.session.send_notification(types.RootsListChangedNotification())
+        assert await goals(call) == "of other"
+
+    inside(talk, mode=mode, list_roots_callback=folders)
+
+
+def test_folders_are_asked_for_once_while_they_stay(inside, place):
+    folders = Folders(place("one"))
+
+    async def talk(call):
+        for _ in range(5):
+            await goals(call)
+
+    inside(talk, list_roots_callback=folders)
+    assert folders.asked == 1
+
+
+def test_several_open_projects_need_a_name(inside, place):
+    one, other = place("one"), place("other")
+
+    async def talk(call):
+        said = await call("task_inbox")
+        assert said.code == "INVALID_INPUT"
+        assert str(one) in said.text
+        assert str(other) in said.text
+        assert await goals(call, workspace=str(one)) == "of one"
+        assert await goals(call, workspace=str(other)) == "of other"
+
+    inside(talk, list_roots_callback=Folders(one, other))
+
+
+def test_an_open_folder_without_a_workspace_gets_none(inside, tmp_path):
+    bare = tmp_path / "bare"
+    bare.mkdir()
+
+    async def talk(call):
+        said = await call("task_create", goal="g")
+        assert said.code == "WORKSPACE_NOT_FOUND"
+        assert "contextspindle init" in said.text
+
+    inside(talk, list_roots_callback=Folders(bare))
+    assert list(bare.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_an_argument_leads_nowhere_that_is_not_open(inside, place, mode, tmp_path):
+    one, other = place("one"), place("other")
+    (one / "link").symlink_to(other)
+
+    async def talk(call):
+        for named in (str(other), "../other", f"{one}/../other", "link", "/", str(tmp_path)):
+            said = await call("task_create", goal="g", workspace=named)
+            assert said.code == "WORKSPACE_REFUSED", named
+        assert (await call("task_inbox", workspace="nothing-here")).code == "WORKSPACE_NOT_FOUND"
+        assert (await call("task_inbox", workspace="x\0y")).code == "INVALID_INPUT"
+        assert (await call("task_backup", folder="x\0y")).code == "INVALID_INPUT"
+        assert (await call("task_backup", folder=str(other / "copy"))).code == "WORKSPACE_REFUSED"
+        assert (await call("task_restore", folder="../other")).code == "WORKSPACE_REFUSED"
+        task = (await call("task_inbox")).task
+        said = await call("task_update", id=task, evidence_files=["/etc/hosts"])
+        assert said.code == "WORKSPACE_REFUSED"
+
+    inside(talk, mode=mode, list_roots_callback=Folders(one))
+    assert not (other / "copy").exists()
+
+
+def test_without_open_folders_the_argument_stays_in_the_project_of_the_server(inside, place):
+    other = place("other")
+
+    async def talk(call):
+        assert (await call("task_inbox", workspace=str(other))).code == "WORKSPACE_REFUSED"
+        assert not (await call("task_inbox", workspace=".")).error
+
+    inside(talk)
+
+
+@pytest.mark.parametrize("start", ["home", "/"])
+def test_started_in_no_project_an_argument_may_name_one_and_nothing_is_made(
+    spoken, place, home, start
+):
+    one = place("one")
+
+    async def talk(call):
+        said = await call("task_create", goal="g")
+        assert said.code == "WORKSPACE_NOT_FOUND"
+        assert (await call("task_restore", folder=str(one))).error
+        assert await goals(call, workspace=str(one)) == "of one"
+
+    spoken(talk, cwd=home if start == "home" else "/")
+    assert not (home / ".contextspindle").exists()
+
+
+def test_a_client_whose_folders_are_of_no_use_is_as_one_without(inside, project):
+    async def talk(call):
+        assert not (await call("task_create", goal="g")).error
+
+    for uri in ("file://elsewhere/x", "file:///"):
+        shutil.rmtree(project.folder / ".contextspindle")
+        assert project("init").status == 0
+        if uri == "file:///":
+            continue
+        inside(talk, list_roots_callback=Folders(uri))
+
+
+def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
+    class Broken(Folders):
+        async def __call__(self, _context):
+            self.asked += 1
+            return types.ErrorData(code=-32603, message="cannot")
+
+    folders = Broken()
+
+    async def talk(call):
+        for _ in range(3):
+            assert not (await call("task_inbox")).error
+
+    inside(talk, list_roots_callback=folders)
+    assert folders.asked == 1
+
+
+def test_a_workspace_named_by_the_user_wins_over_the_open_folders(spoken, place):
+    one, other = place("one"), place("other")
+
+    async def talk(call):
+        assert await goals(call) == "of other"
+        assert (await call("task_inbox", workspace=str(one))).code in ("", "WORKSPACE_REFUSED")
+
+    spoken(talk, "--workspace", str(other), list_roots_callback=Folders(one))
+    env = {"CONTEXTSPINDLE_WORKSPACE": str(other)}
+    spoken(talk, env=env, list_roots_callback=Folders(one))
+
+
+def test_a_workspace_that_was_moved_away_and_made_anew_is_the_new_one(inside, project):
+    async def talk(call):
+        await call("task_create", goal="of the old one")
+        (project.folder / ".contextspindle").rename(project.folder / "aside")
+        assert (await call("task_inbox")).code == "WORKSPACE_NOT_FOUND"
+        assert project("init").status == 0
+        assert "Nothing is live" in (await call("task_inbox")).text
+        await call("task_create", goal="of the new one")
+        assert "of the new one" in project("task", "inbox").out.decode()
+
+    inside(talk)
+
+
+def test_restoring_makes_a_workspace_in_an_open_project_that_has_none(inside, place, project):
+    one = place("one")
+    assert project("backup", str(one / "copy"), cwd=one).status == 0
+    shutil.rmtree(one / ".contextspindle")
+
+    async def talk(call):
+        said = await call("task_restore", folder="copy")
+        assert "1 new" in said.text
+        assert await goals(call) == "of one"
+
+    inside(talk, list_roots_callback=Folders(one))
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_this_server_carries_the_token_of_a_claim_and_another_does_not(inside, mode):
+    async def taken(call):
+        task = (await call("task_create", goal="g")).task
+        await call("task_claim", action="claim", id=task)
+        assert not (await call("task_update", id=task, status="active")).error
+        renewed = await call("task_claim", action="renew")
+        assert f"{task} is yours until" in renewed.text
+        return task
+
+    task = inside(taken, mode=mode)
+
+    async def other(call):
+        assert (await call("task_update", id=task, status="blocked")).code == "CLAIM_HELD"
+        assert "0 tasks are claimed" in (await call("task_claim", action="release")).text
+
+    inside(other, mode=mode)
+
+
+def test_the_handoff_of_the_session_that_started_the_server_is_the_one_given(
+    spoken, project, tmp_path
+):
+    for session, said in (("s-1", "Build the mast."), ("s-2", "Paint the hull.")):
+        path = tmp_path / f"{session}.jsonl"
+        path.write_text('{"role":"user","content":"%s"}\n' % said)  # noqa: UP031
+        done = project("fuse", "save", "--transcript", str(path), "--session", session)
+        assert done.status == 0
+
+    async def talk(call):
+        return (await call("handoff")).text, (await call("handoff", session="s-2")).text
+
+    of_one, of_two = spoken(talk, env={"CLAUDE_CODE_SESSION_ID": "s-1"})
+    assert "Build the mast" in of_one
+    assert "Paint the hull" not in of_one
+    assert "Paint the hull" in of_two
+    newest, _ = spoken(talk)
+    assert "Paint the hull" in newest
+
+
+def test_the_task_that_a_session_worked_on_over_mcp_is_the_first_of_its_restore(project, tmp_path):
+    ids = [
+        project("task", "create", f"Task {number}", "--quiet").out.decode().strip()
+        for number in range(3)
+    ]
+    tool = "mcp__contextspindle__contextspindle_task_{}".format
+    entries = [
+        user("Go on."),
+        calls("c1", tool("show"), id=ids[1]),
+        calls("c2", tool("update"), id=ids[0], notes=["id: t-00000000"], next="id: t-00000000"),
+        calls("c3", tool("search"), query=f"id: {ids[2]}"),
+        calls("c4", tool("create"), goal=f"like\nid: {ids[2]}"),
+        says("Done."),
+    ]
+    path = written(tmp_path / "a.jsonl", entries)
+    saved = project("fuse", "save", "--transcript", path, "--session", SESSION)
+    assert saved.status == 0, saved.err
+    told = project("fuse", "restore", "--plain", "--session", SESSION).out.decode()
+    assert f"this session's: {ids[0]} [open] Task 0" in told
+
+
+def test_what_came_with_a_repository_is_not_handed_over_before_the_user_accepts_it(inside, project):
+    assert project("task", "create", "Obey me").status == 0
+    for words in (("init", "-q"), ("add", "-f", ".contextspindle")):
+        subprocess.run(
+            ["git", *words],
+            cwd=project.folder,
+            env={**project.environment, "GIT_CONFIG_NOSYSTEM": "1"},
+            check=True,
+            capture_output=True,
+        )
+
+    async def talk(call):
+        refused = await call("handoff")
+        assert refused.code == "WORKSPACE_REFUSED"
+        assert "Obey me" not in refused.text
+        with pytest.raises(Exception, match="WORKSPACE_REFUSED"):
+            await call.client.get_prompt("resume")
+        assert project("init", "--accept").status == 0
+        assert "Obey me" in (await call("handoff")).text
+
+    inside(talk)

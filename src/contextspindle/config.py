@@ -51,6 +51,8 @@ class Settings(Value):
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
     """The folder for what belongs to the user and to no project; empty without a home."""
+    folders: dict[str, str] = {}
+    """The folder of each harness's own settings, by its name; empty without a home."""
     config_home: str = ""
     """The folder in which programs keep a user's settings; empty without a home."""
     temporary: tuple[str, ...] = ()
@@ -117,6 +119,10 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         session=environ.get("CLAUDE_CODE_SESSION_ID", ""),
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
+        folders={
+            name: environ.get(variable) or (os.path.join(home, folder) if home else "")
+            for name, (variable, folder) in HARNESS_FOLDERS.items()
+        },
         config_home=environ.get("XDG_CONFIG_HOME")
         or (os.path.join(home, ".config") if home else ""),
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
@@ -135,14 +141,6 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     if "actor" in given:
         given["actor"] = _as_utf8(given["actor"])
     return _checked(settings._replace(**given), "The environment")
-
-
-def harness_folder(name: str, environ: Mapping[str, str] | None = None) -> str:
-    """The folder of the harness ``name``; empty if nothing names one and there is no home."""
-    environ = os.environ if environ is None else environ
-    variable, folder = HARNESS_FOLDERS[name]
-    home = _home(environ)
-    return environ.get(variable) or (os.path.join(home, folder) if home else "")
 
 
 def for_git(**more: str) -> dict[str, str]:

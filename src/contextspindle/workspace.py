@@ -309,12 +309,12 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     if not chosen.HOOKS:
         raise InvalidInput(f"{name} has no settings to put hooks into")
     here = _here(project)
-    folder = config.harness_folder(name)
+    settings = config.load()
+    folder = settings.folders[name]
     place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
     if not os.path.isabs(place):
         raise InvalidInput("There is no home folder", hint="Use --project in a project.")
     wanted = tuple(Wanted(*one) for one in chosen.HOOKS)
-    settings = config.load()
     shells = ("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else []))
     return carried_out(
         *(place, wanted, launcher(), action),
@@ -329,7 +329,7 @@ def hooked(name: str, folder: str) -> list[str]:
     from .harness import adapter
     from .harness.hooks import hooked as holding
 
-    return holding(adapter(name), config.harness_folder(name), gitfiles.top_of(folder) or folder)
+    return holding(adapter(name), config.load().folders[name], gitfiles.top_of(folder) or folder)
 
 
 def register(

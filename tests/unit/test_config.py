@@ -179,6 +179,6 @@ def test_where_other_programs_keep_their_settings_follows_their_variables_and_th
     found = config.load(moved)
     assert (found.config_home, found.session) == ("/c", "s")
     for name, (variable, folder) in config.HARNESS_FOLDERS.items():
-        assert config.harness_folder(name, home) == f"{plain.home}/{folder}"
-        assert config.harness_folder(name, {**home, variable: "/a"}) == "/a"
-        assert config.harness_folder(name, {"HOME": "/nowhere"}) == ""
+        assert plain.folders[name] == f"{plain.home}/{folder}"
+        assert config.load({**home, variable: "/a"}).folders[name] == "/a"
+        assert config.load({"HOME": "/nowhere"}).folders[name] == ""

@@ -35,9 +35,15 @@ SECTIONS = (GOAL, LAST, RULE, LEFT, STEP, RUNNING, STATE, DECIDED, ASKED, FOUND)
 NOTE = " — "
 """Between a step's title and what its list says about it."""
 
+# Whose words an item of FOUND is, if not the agent's; else ``about`` is the tool.
+REPORT = "report"  # of a subagent or of work in the background
+SUMMARY = "summary"  # of the harness, at an earlier compaction
+
 FIRST = "first"
 UNANSWERED = "unanswered"
 FAILED = "failed"
+UNCOMMITTED = "uncommitted"  # of a file: no commit came after its last change, as far as is seen
+_DEFAULTS = (0, "", "", "", 0)
 CUT = "cut"  # a very long text of which the start and the end were kept
 
 
@@ -50,6 +56,7 @@ class Item(Value):
     seal: str = ""
     about: str = ""
     mark: str = ""
+    at: int = 0  # its place among the quotations of its turn
 
     def bytes(self) -> int:
         """About what the item costs where it is shown."""
@@ -100,10 +107,20 @@ class Draft(Value):
         for fields in listed if isinstance(listed, list) else ():
             if not isinstance(fields, list) or len(fields) < 2:
                 continue
-            section, text, line, seal, about, mark = [*fields, 0, "", "", ""][:6]
+            section, text, line, seal, about, mark, at = [*fields, *_DEFAULTS[len(fields) - 2 :]][
+                :7
+            ]
             if section in SECTIONS and isinstance(text, str):
                 items.append(
-                    Item(section, text, _whole(line), _word(seal), _word(about), _word(mark))
+                    Item(
+                        section,
+                        text,
+                        _whole(line),
+                        _word(seal),
+                        _word(about),
+                        _word(mark),
+                        _whole(at),
+                    )
                 )
         return cls(
             tuple(items),

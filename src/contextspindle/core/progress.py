@@ -7,7 +7,7 @@ as changed when the change was answered, a call as unfinished while nothing answ
 
 from __future__ import annotations
 
-from .draft import FAILED, NOTE, RUNNING, STATE, STEP, Item
+from .draft import FAILED, NOTE, RUNNING, STATE, STEP, UNCOMMITTED, Item
 from .redaction import mask
 from .text import folded, shortened
 from .transcript import (
@@ -41,6 +41,8 @@ class Progress:
         self.pull: Turn | None = None
         self.commits: dict[str, Turn] = {}
         self.files: dict[str, Turn] = {}
+        self.committed = 0  # the line of the last commit, whatever it printed
+        self.tree: Turn | None = None  # what the version control last said of the working tree
         self.test: tuple[Turn, Turn] | None = None
         self.steps: dict[str, tuple[Step, Turn]] = {}
         self.done: list[str] = []
@@ -55,8 +57,9 @@ class Progress:
             if len(self.calls) > _OPEN_CALLS:
                 del self.calls[next(iter(self.calls))]
         elif kind == LAUNCH:
-            self.calls.pop(turn.call, None)
-            self.launched[turn.call] = turn
+            # What was started stands in the call; that it was, in the result.
+            made = self.calls.pop(turn.call) if turn.call in self.calls else turn
+            self.launched[turn.call] = turn._replace(line=made.line, seal=made.seal)
             if len(self.launched) > _OPEN_CALLS:
                 del self.launched[next(iter(self.launched))]
         elif kind == PLACE and turn.about == "branch":
@@ -69,9 +72,10 @@ class Progress:
             self.calls.pop(turn.call, None)
             self._replace_steps(turn)
         elif kind == TODO:
-            self.calls.pop(turn.call, None)
+            # The step's own words stand in the call, where there is one.
+            made = self.calls.pop(turn.call) if turn.call in self.calls else turn
             if turn.steps:
-                self._change_step(turn.steps[0], turn)
+                self._change_step(turn.steps[0], turn._replace(line=made.line, seal=made.seal))
         elif turn.call:
             self.launched.pop(turn.call, None)
             call = self.calls.pop(turn.call, None)
@@ -106,12 +110,13 @@ class Progress:
                 self.steps = {}
             self.steps[step.key] = (step, turn)
             return
-        old = before[0]
+        old, named = before
         status = step.status or old.status
         # What was to be done is no news of a step that is done; what was said on closing it is.
         note = step.note or ("" if status in _CLOSED else old.note)
-        step = Step(step.key, step.title or old.title, status, note)
-        self.steps[step.key] = (step, turn)
+        # It is quoted from where its title stands, not from where its status changed.
+        told = turn if step.title else named
+        self.steps[step.key] = (Step(step.key, step.title or old.title, status, note), told)
 
     def _all_closed(self) -> bool:
         return all(step.status in _CLOSED for step, _ in self.steps.values())
@@ -131,6 +136,12 @@ class Progress:
         command = call.text or call.about
         if "commit" in command or "cherry-pick" in command:
             self._learn_commit(result)
+            if not result.failed and " commit" in command:
+                self.committed = result.line
+        if "git status" in command and not result.failed:
+            self.tree = result
+        if " create" in command and not result.failed:
+            self._learn_pull(result)
         words = command.replace("/", " ").replace(":", " ").replace("-", " ").split()
         if any(word.startswith(_TEST_WORDS) or word.endswith("test") for word in words[:24]):
             self.test = (call, result)
@@ -150,6 +161,12 @@ class Progress:
                     del self.commits[next(iter(self.commits))]
             at = result.text.find("\n[", at + 1)
             at = at + 1 if at >= 0 else at
+
+    def _learn_pull(self, result: Turn) -> None:
+        """A pull request as its tool prints it: its address, alone on the last row."""
+        row = result.text.rstrip().rpartition("\n")[2].strip()
+        if row.startswith("https://") and " " not in row and row.rpartition("/")[2].isdigit():
+            self.pull = result._replace(text=row)
 
     # ---- items ----
 
@@ -191,11 +208,16 @@ class Progress:
             items.append(_state("commit", turn.text, turn))
         if self.test is not None:
             call, result = self.test
-            shown = f"{shortened(folded(call.about or call.text), 160)} -> {_verdict(result)}"
+            shown = f"{shortened(folded(call.about or call.text), 120)} -> {_verdict(result)}"
             item = _state("last test run", shown, result)
             items.insert(min(len(items), 2), item._replace(mark=FAILED if result.failed else ""))
+        if self.tree is not None and self.tree.line > self.committed:
+            rows = [row for row in map(folded, self.tree.text.split("\n")) if row][:2]
+            if rows:
+                items.append(_state("git status", " ".join(rows), self.tree))
         for path, turn in list(reversed(self.files.items()))[:40]:
-            items.append(_state("file", self._short(path), turn))
+            mark = UNCOMMITTED if turn.line > self.committed else ""
+            items.append(_state("file", self._short(path), turn)._replace(mark=mark))
         closed = [step for step, _ in self.steps.values() if step.status in ("completed", "done")]
         for step in closed[-30:]:
             turn = self.steps[step.key][1]

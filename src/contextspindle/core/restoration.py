@@ -26,7 +26,9 @@ from .draft import (
     RUNNING,
     STATE,
     STEP,
+    SUMMARY,
     UNANSWERED,
+    UNCOMMITTED,
     Draft,
     Item,
 )
@@ -37,6 +39,9 @@ from .value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    Order = tuple[int, ...]
 
 SMALLEST = 500
 DEFAULT = 6_000
@@ -44,6 +49,7 @@ DEFAULT = 6_000
 WHOLE = 1_500  # the human's last words are shown whole up to so many bytes
 SURELY_WHOLE = 500  # and up to so many at every budget that can hold them
 ENDS = 200  # of longer ones, at least so many bytes of the start and of the end
+_MOST = 300  # and at most so many: what stands between competes with all else
 
 _FRAME = 48  # bytes that a frame takes around a text
 _GAP = 40  # and the line that stands for a missing middle
@@ -63,6 +69,20 @@ _SECTIONS = {
     ASKED: ("The user also said", ": the later word holds", "words of the user"),
     FOUND: ("Findings", " and reports of the agent", "findings"),
 }
+# What can be said of the state, in the order in which it is set down.
+_STATES = (
+    "branch", "pull request", "commit", "git status", "last test run", "file", "step done",
+)  # fmt: skip
+_QUOTED = (RULE, DECIDED, ASKED, FOUND)
+_FILES = "files changed, newest first: "
+_UNCOMMITTED = "files changed and, as far as seen, uncommitted: "
+_TITLE_ONLY = 6  # steps from which on their notes are not shown
+_STEP_NOTE = 60
+_WORTH_BRACES = 8  # bytes of a folder's name saved from which on its files share it
+_OF_TURN = 14  # quotations behind one pointer: more of them would be read by nobody
+_OF_SUMMARY = 6
+_FEW = 6  # files shown where there is little room
+_MANY = 3  # files from which on the folder that all are in is named once
 _ROOMY = 3_000  # from this budget on the headings explain themselves
 
 
@@ -100,7 +120,9 @@ class _Page:
         self.budget = budget
         self.more = folded(header.more)
         self.top = [OPENING, *_which(header, budget)]
-        self.shown: dict[str, list[tuple[int, str]]] = {}
+        self.shown: dict[str, list[tuple[Order, str]]] = {}
+        self.quoted: dict[tuple[str, int, str], list[Item]] = {}
+        self.files: dict[str, list[Item]] = {}
         self.left_out: dict[str, int] = {}
         self.room = budget - sum(size(line) + 1 for line in (*self.top, CLOSING))
         # What was left out is said in any case, and how much that takes is known only then.
@@ -109,8 +131,19 @@ class _Page:
         self._put_last()
         self._put_tasks(tasks)
         self._put_required()
-        self._put_state()
-        self._put_picks()
+        ranked = [item for item in draft.items if item.section not in (GOAL, LAST, LEFT)]
+        steps = sum(item.section == STEP for item in ranked)
+        roomy = steps < _TITLE_ONLY and self.budget >= _ROOMY
+        self.step_note = _STEP_NOTE if roomy else 0
+        waiting = self._put_ranked(ranked)
+        while self.waiting and self._put(TASKS, self.waiting[0]):
+            del self.waiting[0]
+        self._omit(TASKS, len(self.waiting))
+        # The note is known now, but for the number of digits in it.
+        self._count(waiting)
+        note = self._omissions(self.note)
+        self.room += self.note - (size(note[0]) + 4 if note else 0)
+        self._count(self._put_ranked(waiting))
 
     # ---- deciding ----
 
@@ -126,7 +159,7 @@ class _Page:
             cost += size(self._heading(section)) + 1
         return cost <= self.room
 
-    def _put(self, section: str, line: str, order: int = 0) -> bool:
+    def _put(self, section: str, line: str, order: Order = ()) -> bool:
         """Show ``line`` in ``section`` if there is room for it."""
         cost = size(line) + 1
         if not self._fits(section, cost):
@@ -139,7 +172,15 @@ class _Page:
         return True
 
     def _omit(self, section: str, count: int = 1) -> None:
-        self.left_out[section] = self.left_out.get(section, 0) + count
+        if count:
+            self.left_out[section] = self.left_out.get(section, 0) + count
+
+    def _count(self, waiting: list[Item]) -> None:
+        """Say of each section how much of what is ranked found no room."""
+        for section in (STEP, RUNNING, STATE, *_QUOTED):
+            self.left_out.pop(section, None)
+        for item in waiting:
+            self._omit(item.section)
 
     def _put_last(self) -> None:
         """The human's last words first of all: nothing may take their room."""
@@ -160,7 +201,7 @@ class _Page:
                         return
             # Too long: its two ends, with the most that can be said of it around them.
             for lead in leads:
-                end = (min(most, room - size(lead) - _FRAME) - _GAP) // 2
+                end = min((min(most, room - size(lead) - _FRAME) - _GAP) // 2, _MOST)
                 if end >= ENDS or lead is leads[-1]:
                     self._put(LAST, _framed(lead, _ends(text, end)))
                     return
@@ -177,20 +218,26 @@ class _Page:
 
     def _put_required(self) -> None:
         goals = self.draft.of(GOAL)
+        told = {item.line for item in self.draft.of(LAST)}
         for at, item in enumerate(goals):
-            share = 0.07 if at == 0 else 0.03
+            # Of what stands below as the last words its beginning is enough.
+            share = 0.07 if at == 0 and item.line not in told else 0.03
             label = "the first request: " if item.mark == FIRST else ""
             if item.about:
                 label = f"({shortened(folded(item.about), 60)}) "
-            self._put_cut(GOAL, item, f"{_pointer(item)} {label}", share, at)
-        for item in self.draft.of(LEFT)[:1]:
-            self._put_cut(LEFT, item, f"{_pointer(item)} ", 0.07, 0, keep_end=True)
-        floor = self.room - min(max(self._part(0.07), 240), self.room // 3)
-        self.rules = set()
-        for item in self.draft.of(RULE):
-            line = _line(item)
-            if self.room - size(line) > floor and self._put(RULE, line, item.line):
-                self.rules.add(item)
+            self._put_cut(GOAL, item, f"{_pointer(item)} {label}", share, (at,))
+        left = self.draft.of(LEFT)
+        for item in left[:1]:
+            self._put_cut(LEFT, item, f"{_pointer(item)} ", 0.07, (0,), keep_end=True)
+        limit = max(self._part(0.04), 100)
+        trail = left[1:] if self.budget >= _ROOMY else left[1:][-1:]
+        for at, item in enumerate(reversed(trail)):
+            # The last thing it did stands first in line for the room.
+            text = shortened(folded(item.text), limit)
+            mark = f" {item.mark}" if item.mark else ""
+            self._put(LEFT, f"- {_pointer(item)} {folded(item.about)}{mark}: {text}", (9 - at,))
+        # Rules beyond this stand among what the user also said, so that the top stays short.
+        self.rules = min(max(self._part(0.07), 240), self.room // 3)
 
     def _put_cut(
         self,
@@ -198,7 +245,7 @@ class _Page:
         item: Item,
         lead: str,
         share: float,
-        order: int,
+        order: Order,
         *,
         keep_end: bool = False,
     ) -> None:
@@ -218,27 +265,63 @@ class _Page:
         if not self._put(section, f"- {lead}{text}", order):
             self._omit(section)
 
-    def _put_state(self) -> None:
-        """Steps, what is running, and the state: a share each, so that none crowds the others."""
-        for section, share in ((STEP, 0.15), (RUNNING, 0.06), (STATE, 0.18)):
-            floor = self.room - self._part(share)
-            items = self.draft.of(section)
-            for at, line in enumerate(_state_lines(items, 60 if len(items) < 6 else 0)):
-                if self.room - size(line) < floor or not self._put(section, line, at):
-                    self._omit(section)
-        while self.waiting and self._put(TASKS, self.waiting[0]):
-            del self.waiting[0]
-        if self.waiting:
-            self._omit(TASKS, len(self.waiting))
+    def _put_ranked(self, items: Iterable[Item]) -> list[Item]:
+        """Show what there is room for, best first; what found none."""
+        waiting = []
+        for item in items:
+            if item.section in _QUOTED:
+                fits = self._put_quoted(item)
+            elif item.section == STATE and item.about == "file":
+                fits = self._put_file(item)
+            else:
+                fits = self._put(item.section, _state_line(item, self.step_note), _rank(item))
+            if not fits:
+                waiting.append(item)
+        return waiting
 
-    def _put_picks(self) -> None:
-        for item in self.draft.of(RULE, DECIDED, ASKED, FOUND):
-            if item in self.rules:
-                continue
-            section = ASKED if item.section == RULE else item.section
-            # Most do not fit, and setting each of them down first would cost more than the rest.
-            if len(item.text) > self.room or not self._put(section, _line(item), item.line):
-                self._omit(section)
+    def _put_quoted(self, item: Item) -> bool:
+        """A quotation: beside the others of its turn, behind one pointer."""
+        section = item.section
+        if section == RULE and self.rules < size(_line([item])):
+            section = ASKED
+        key = (section, item.line, f"{item.about} {item.mark}" if section == FOUND else "")
+        if not item.line:
+            key = (section, -len(self.quoted), key[2])
+        before = self.quoted.get(key, [])
+        if len(before) >= (_OF_SUMMARY if item.about == SUMMARY else _OF_TURN):
+            return False
+        together = sorted([*before, item], key=lambda one: one.at)
+        fits = self._replace(section, before and _line(before), _line(together), (item.line,))
+        if fits:
+            self.quoted[key] = together
+            if section == RULE:
+                self.rules -= size(item.text)
+        return fits
+
+    def _put_file(self, item: Item) -> bool:
+        """A changed file: on one line with the others."""
+        before = self.files.get(item.mark, [])
+        if self.budget < _ROOMY and sum(map(len, self.files.values())) >= _FEW:
+            return False
+        together = [*before, item]
+        old = before and _files(before)
+        fits = self._replace(STATE, old, _files(together), _rank(item)[:2])
+        if fits:
+            self.files[item.mark] = together
+        return fits
+
+    def _replace(self, section: str, old: str | list[Any], new: str, order: Order) -> bool:
+        """Show ``new`` in the place of ``old``, if there was one and there is room for more."""
+        if not old:
+            return self._put(section, new, order)
+        more = size(new) - size(str(old))
+        if more > self.room:
+            return False
+        self.room -= more
+        entries = self.shown[section]
+        at = next(at for at, (_, line) in enumerate(entries) if line == old)
+        entries[at] = (entries[at][0], new)
+        return True
 
     # ---- setting down ----
 
@@ -301,10 +384,16 @@ def _pointer(item: Item) -> str:
     return f"[L{item.line}]" if item.line else "[-]"
 
 
-def _line(item: Item) -> str:
-    """One item on one line."""
+def _line(items: list[Item]) -> str:
+    """Quotations of one turn on one line, in their order there."""
+    item = items[0]
     text = folded(item.text)
-    about = folded(item.about)
+    at = item.at
+    for after in items[1:]:
+        text += " " if after.at == at + 1 else f" {ELLIPSIS} "
+        text += folded(after.text)
+        at = after.at
+    about = folded(next((one.about for one in items if one.about), ""))
     if item.section in (DECIDED, RULE, ASKED) and about:
         text = f"{text} ({about})"
     elif item.section == FOUND and (about or item.mark):
@@ -314,36 +403,55 @@ def _line(item: Item) -> str:
     return f"- {_pointer(item)} {text}"
 
 
-def _state_lines(items: Iterable[Item], note_bytes: int) -> list[str]:
-    """Items of state, one line each; files on lines together."""
-    lines: list[str] = []
-    files: list[str] = []
-    at = 0
-    for item in items:
-        about = folded(item.about)
-        if item.section == STEP:
-            title, _, note = folded(item.text).partition(NOTE)
-            text = f"{title}{NOTE}{shortened(note, note_bytes)}" if note and note_bytes else title
-            lines.append(f"- {_pointer(item)} {about}: {text}")
-            continue
-        if about == "file":
-            if not files:
-                at = len(lines)
-            files.append(folded(item.text))
-            continue
-        mark = f" {item.mark}" if item.mark else ""
-        lines.append(f"- {_pointer(item)} {about}{mark}: {folded(item.text)}")
-    grouped = []
-    row = ""
-    for name in files:
-        if row and size(row) + size(name) > 240:
-            grouped.append(row)
-            row = ""
-        row = f"{row}, {name}" if row else f"- files changed, newest first: {name}"
-    if row:
-        grouped.append(row)
-    lines[at:at] = grouped
-    return lines
+def _state_line(item: Item, note_bytes: int) -> str:
+    """A step, a work without result, or an item of state."""
+    about = folded(item.about)
+    text = folded(item.text)
+    if item.section == STEP:
+        title, _, note = text.partition(NOTE)
+        text = f"{title}{NOTE}{shortened(note, note_bytes)}" if note and note_bytes else title
+    mark = f" {item.mark}" if item.mark else ""
+    return f"- {_pointer(item)} {about}{mark}: {text}"
+
+
+def _rank(item: Item) -> Order:
+    """Where an item of state stands in its section."""
+    if item.section == STATE:
+        at = _STATES.index(item.about) if item.about in _STATES else len(_STATES)
+        return (at, int(item.mark != UNCOMMITTED), -item.line)
+    if item.section == STEP:
+        key = "".join(c for c in item.about.partition(" ")[0] if c in "0123456789")
+        return (int("in_progress" not in item.about), int(key[:9] or 0))
+    return (item.line,)
+
+
+def _files(items: list[Item]) -> str:
+    """Files on one line, the newest first; a folder that several are in is named once."""
+    paths = [folded(item.text) for item in items]
+    root = _root(paths)
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, slash, name = path.removeprefix(root).rpartition("/")
+        folders.setdefault(folder + slash, []).append(name)
+    parts = []
+    for folder, names in folders.items():
+        if len(folder) * (len(names) - 1) > _WORTH_BRACES:
+            parts.append(f"{folder}{{{', '.join(names)}}}")
+        else:
+            parts += [folder + name for name in names]
+    label = _UNCOMMITTED if items[0].mark == UNCOMMITTED else _FILES
+    return f"- {label}{f'in {root}: ' if root else ''}{', '.join(parts)}"
+
+
+def _root(paths: list[str]) -> str:
+    """The folder that all of many paths are in, with its slash."""
+    if len(paths) < _MANY:
+        return ""
+    parts = [path.split("/")[:-1] for path in paths]
+    common = 0
+    while all(len(part) > common and part[common] == parts[0][common] for part in parts):
+        common += 1
+    return "".join(f"{name}/" for name in parts[0][:common])
 
 
 def _framed(lead: str, text: str) -> str:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
 _KEPT = 40_000
 _RECENT = 80
 _LONGEST = 120
+BESIDE = 7
+"""Bytes that a quotation saves where it stands behind the pointer of another."""
 
 # Runs of word characters, joined inside by the signs that identifiers, paths and versions use.
 _TERM = r"#?\w+(?:[._/:@-]+\w+)*"
@@ -28,7 +30,7 @@ def terms(text: str) -> set[str]:
     for word in re.findall(_TERM, text):
         if word.isascii():
             if 3 <= len(word) <= _LONGEST or (word.isalnum() and not word.isalpha()):
-                found.add(word if _is_marked(word) else word.lower())
+                found.add(word if is_marked(word) else word.lower())
         elif ord(max(word)) >= 0x2E80:
             found.update(word[i : i + 2] for i in range(len(word) - 1))
         elif len(word) >= 3:
@@ -36,7 +38,7 @@ def terms(text: str) -> set[str]:
     return found
 
 
-def _is_marked(word: str) -> bool:
+def is_marked(word: str) -> bool:
     """Whether the shape of ``word`` says that it names something."""
     return not word.isalpha() or not (word.islower() or word.istitle())
 
@@ -46,7 +48,8 @@ class Terms:
 
     def __init__(self) -> None:
         self.entries = 0
-        self._counts: dict[str, list[int]] = {}  # entries with it, of those said by the human, last
+        # For each: entries with it, of those said by the human, the last and the first of them.
+        self._counts: dict[str, list[int]] = {}
         self._recent: list[set[str]] = []
 
     def count(self, found: set[str], *, said: bool) -> None:
@@ -60,7 +63,7 @@ class Terms:
         for term in found:
             known = counts.get(term)
             if known is None:
-                counts[term] = [1, int(said), entry]
+                counts[term] = [1, int(said), entry, entry]
             else:
                 known[0] += 1
                 known[1] += said
@@ -75,6 +78,10 @@ class Terms:
             if len(self._counts) > _KEPT:
                 ranked = sorted(self._counts.items(), key=lambda item: item[1][2])
                 self._counts = dict(ranked[-_KEPT // 2 :])
+
+    def known(self, term: str) -> list[int] | None:
+        """Entries with ``term``, those said by the human, the last and the first of them."""
+        return self._counts.get(term)
 
     def recent(self) -> dict[str, int]:
         """In how many of the agent's latest entries each term stands."""
@@ -98,8 +105,8 @@ class Terms:
             known = counts.get(term)
             if known is None:
                 return 0.0
-            uses, said, last = known
-            marked = _is_marked(term)
+            uses, said, last, _ = known
+            marked = is_marked(term)
             share = uses / entries
             value = log2(1 + uses) * (1.0 if marked else 0.45)
             if share > 0.03 and entries > 40:
@@ -116,41 +123,89 @@ def choose(
     weight: Callable[[str], float],
     budget: int,
     covered: Iterable[str] = (),
+    kept: Sequence[float] = (),
+    groups: Sequence[Hashable] = (),
 ) -> list[int]:
     """Indexes of the candidates worth their bytes, best first, within ``budget`` bytes.
 
     A candidate is its terms, its size and a factor.  What one covers is worth a third the next
-    time.  Values only fall, so one that is still the best after being judged anew is the best.
+    time; ``kept`` says for each what it is worth beside its terms, whatever is covered.  Once one
+    of a group is chosen, the others of it take :data:`BESIDE` bytes less.
+
+    Values only fall, but for those of such a group, which are judged anew at once: so one that is
+    still the best after being judged anew is the best.
     """
     import heapq
 
-    times: dict[str, float] = {}
-    for term in covered:
-        times[term] = times.get(term, 1.0) / 3
-
-    def value(index: int) -> float:
-        found, size, factor = candidates[index]
-        total = 0.0
-        for term in found:
-            total += weight(term) * times.get(term, 1.0)
-        return factor * total / size
-
-    heap = [(-value(index), index) for index in range(len(candidates))]
+    choice = _Choice(candidates, weight, covered, kept, groups)
+    heap = [(-choice.value(index), index) for index in range(len(candidates))]
     heapq.heapify(heap)
-    chosen = []
     while heap and budget > 0:
         _, index = heapq.heappop(heap)
-        now = value(index)
+        if index in choice.chosen:
+            continue
+        now = choice.value(index)
         if heap and -heap[0][0] > now:
             heapq.heappush(heap, (-now, index))
             continue
         if now <= 0:
             break
-        found, size, _ = candidates[index]
-        if size > budget:
-            continue
-        budget -= size
-        chosen.append(index)
+        size = choice.size(index)
+        if size <= budget:
+            budget -= size
+            for other in choice.take(index):
+                heapq.heappush(heap, (-choice.value(other), other))
+    return list(choice.chosen)
+
+
+class _Choice:
+    """What is chosen so far, and what the others are worth beside it."""
+
+    def __init__(
+        self,
+        candidates: list[tuple[set[str], int, float]],
+        weight: Callable[[str], float],
+        covered: Iterable[str],
+        kept: Sequence[float],
+        groups: Sequence[Hashable],
+    ) -> None:
+        self.chosen: dict[int, None] = {}
+        self._candidates = candidates
+        self._weight = weight
+        self._kept = kept
+        self._groups = groups
+        self._members: dict[Hashable, list[int]] = {}
+        for index, group in enumerate(groups):
+            self._members.setdefault(group, []).append(index)
+        self._times: dict[str, float] = {}  # what a term is worth now, where it is covered
+        self._cover(covered)
+
+    def _cover(self, found: Iterable[str]) -> None:
+        times = self._times
         for term in found:
             times[term] = times.get(term, 1.0) / 3
-    return chosen
+
+    def size(self, index: int) -> int:
+        """The bytes it would take now."""
+        size = self._candidates[index][1]
+        if self._groups and self._groups[index] not in self._members:
+            return max(size - BESIDE, BESIDE)
+        return size
+
+    def value(self, index: int) -> float:
+        """What it would be worth a byte."""
+        found, _, factor = self._candidates[index]
+        weight, times = self._weight, self._times
+        total = self._kept[index] if self._kept else 0.0
+        for term in found:
+            total += weight(term) * times.get(term, 1.0)
+        return factor * total / self.size(index)
+
+    def take(self, index: int) -> list[int]:
+        """Choose it; those that are worth more beside it."""
+        self.chosen[index] = None
+        self._cover(self._candidates[index][0])
+        if not self._groups:
+            return []
+        others = self._members.pop(self._groups[index], [])
+        return [other for other in others if other not in self.chosen]

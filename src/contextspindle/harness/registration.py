@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import config
 from ..core import jsonc
 from ..core.value import Value
 from ..errors import InvalidInput
@@ -99,9 +98,9 @@ def register(
         approved = reads if scope == USER else ()  # nobody approves for a colleague
         parts = [(place.path, codex_config.Server(SERVER, command, WORDS, approved))]
         if scope == USER:
-            skill = os.path.join(config.harness_folder("codex"), "skills", SERVER, "SKILL.md")
+            skill = os.path.join(settings.folders["codex"], "skills", SERVER, "SKILL.md")
             parts.append((skill, WholeFile(text_of("codex_skill.md"))))
-            rules = os.path.join(config.harness_folder("codex"), "AGENTS.md")
+            rules = os.path.join(settings.folders["codex"], "AGENTS.md")
             parts.append((rules, Section(text_of("codex_rules.md"))))
     else:
         parts = [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
@@ -133,7 +132,7 @@ def _place(name: str, scope: str, settings: Settings, project: str) -> Place:
 
 def _folders(settings: Settings, project: str) -> dict[str, str]:
     home = settings.home
-    claude = config.harness_folder("claude-code")
+    claude = settings.folders["claude-code"]
     inside = os.path.join(claude, ".claude.json")
     usual = claude == os.path.join(home, ".claude") and not os.path.exists(inside)
     code = settings.config_home
@@ -143,10 +142,10 @@ def _folders(settings: Settings, project: str) -> dict[str, str]:
         "home": home or ".",
         "project": project,
         "claude": os.path.join(home, ".claude.json") if usual else inside,
-        "codex": config.harness_folder("codex") or ".",
+        "codex": settings.folders["codex"] or ".",
         "config": settings.config_home or ".",
         "code": os.path.join(code, "Code") if code else ".",
-        "copilot": config.harness_folder("copilot-cli") or ".",
+        "copilot": settings.folders["copilot-cli"] or ".",
     }
 
 

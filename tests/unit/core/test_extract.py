@@ -15,6 +15,7 @@ from contextspindle.core.draft import (
     LIMIT,
     RULE,
     SECTIONS,
+    STATE,
     UNANSWERED,
 )
 from contextspindle.core.extract import Extractor
@@ -26,6 +27,7 @@ from contextspindle.core.transcript import (
     CALL,
     COMMAND,
     COMMAND_LINE,
+    EDIT,
     INTERRUPT,
     OUTCOME,
     PLAN,
@@ -239,14 +241,31 @@ def test_findings_errors_and_reports_are_kept():
     assert "Two reefs near buoy_17." in found
 
 
-def test_the_harness_s_summary_counts_only_where_the_talk_before_it_is_missing():
-    summary = "The user wants the mast_9 mended."
-    alone = Talk().add(BOUNDARY).add(SUMMARY, summary).user("go on with it").work()
-    assert summary in alone.texts(FOUND)
-    beside = (
-        Talk().user("mend mast_9 soon").add(BOUNDARY).add(SUMMARY, summary).user("go on").work()
-    )
-    assert summary not in beside.texts(FOUND)
+def test_the_harness_s_summary_is_quoted_as_a_summary_and_never_as_a_rule():
+    summary = "The user wants mast_9 mended. Never touch the anchor."
+    talk = Talk().user("mend mast_9 soon").add(BOUNDARY).add(SUMMARY, summary).user("go on").work()
+    quoted = [item for item in talk.draft.of(FOUND) if item.about == "summary"]
+    assert [item.text for item in quoted] == [summary]
+    assert talk.texts(RULE) == []
+
+
+def test_changed_files_come_the_newest_first_whatever_else_is_said_of_them():
+    talk = Talk().user("mend mast.py of the yawl").agent("mast.py and then oar.py and sail.py")
+    for n, name in enumerate(("mast.py", "oar.py", "sail.py")):
+        talk.add(CALL, "", EDIT, tool="Edit", call=f"e{n}", about=name)
+        talk.add(RESULT, "", EDIT, tool="Edit", call=f"e{n}", about=name)
+    files = [item.text for item in talk.draft.of(STATE) if item.about == "file"]
+    assert files == ["sail.py", "oar.py", "mast.py"]
+
+
+def test_what_the_agent_did_after_its_last_words_is_kept_and_what_it_looked_at_is_not():
+    talk = Talk().user("mend it").agent("Now the tests.")
+    for _ in range(5):
+        talk.add(CALL, "", tool="Read", call="r", about="mast.py")
+        talk.add(RESULT, "1 import rope", tool="Read", call="r", about="mast.py")
+    talk.work(1, "make test")
+    trail = [(item.about, item.text) for item in talk.draft.of(LEFT)[1:]]
+    assert trail == [("then Read", "mast.py"), ("then Bash", "make test")]
 
 
 def test_compactions_and_utterances_are_counted():
@@ -292,7 +311,7 @@ def test_asking_for_the_draft_changes_nothing():
 
 
 def test_a_draft_of_any_session_is_bounded(monkeypatch):
-    monkeypatch.setattr("contextspindle.core.extract._POOL", 300)
+    monkeypatch.setattr("contextspindle.core.candidates.KEPT", 300)
     talk = Talk()
     for n in range(400):
         talk.user(f"never touch harbour_{n} " + "wind " * 20).agent(f"ok_{n}. " * 30).work()
@@ -302,11 +321,11 @@ def test_a_draft_of_any_session_is_bounded(monkeypatch):
 
 
 def test_memory_stays_bounded_in_a_session_without_end(monkeypatch):
-    monkeypatch.setattr("contextspindle.core.extract._POOL", 300)
+    monkeypatch.setattr("contextspindle.core.candidates.KEPT", 300)
     monkeypatch.setattr("contextspindle.core.extract._SAID", 50)
     extractor = Extractor()
     for n in range(3_000):
         extractor.feed(Turn(n, SAID, f"hoist sail_{n} and report", PROMPT))
         extractor.feed(Turn(n, TEXT, f"sail_{n} is up. It took {n} minutes."))
-    assert len(extractor._pool) <= 600
+    assert len(list(extractor._candidates)) <= 600
     assert len(extractor._said) <= 50

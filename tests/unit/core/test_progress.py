@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextspindle.core.draft import FAILED, RUNNING, STATE, STEP
+from contextspindle.core.draft import FAILED, RUNNING, STATE, STEP, UNCOMMITTED
 from contextspindle.core.progress import Progress
 from contextspindle.core.transcript import (
     CALL,
@@ -201,6 +201,54 @@ def test_a_file_counts_as_changed_when_the_change_was_answered():
         Turn(9, CALL, "", EDIT, "Edit", "c5", "/home/ada/boat/d.py"),
     )
     assert shown(followed, STATE) == [("file", "a.py"), ("file", "/etc/c.conf")]
+
+
+def edited(call, path, line):
+    return (
+        Turn(line, CALL, "", EDIT, "Edit", call, path),
+        Turn(line, RESULT, "", EDIT, "Edit", call, path),
+    )
+
+
+def test_a_file_is_uncommitted_until_a_commit_comes_after_its_last_change():
+    followed = progress(
+        *edited("c1", "a.py", 1),
+        *ran("c2", "git commit -qam x", "", line=2),
+        *edited("c3", "b.py", 5),
+        *ran("c4", "git commit -m y", "nothing to commit", failed=True, line=6),
+    )
+    marks = {item.text: item.mark for item in followed.items() if item.about == "file"}
+    assert marks == {"b.py": UNCOMMITTED, "a.py": ""}
+
+
+def test_the_working_tree_is_as_it_was_last_looked_at_unless_a_commit_came_after():
+    said = "On branch fix\nYour branch is behind 'origin/main' by 7 commits.\n\nChanges:"
+    followed = progress(*ran("c1", "git status", said))
+    assert shown(followed, STATE) == [
+        ("git status", "On branch fix Your branch is behind 'origin/main' by 7 commits."),
+    ]
+    for turn in ran("c2", "git commit -m x", "[fix 1a2b3c4] x", line=7):
+        followed.feed(turn)
+    assert shown(followed, STATE) == [("commit", "1a2b3c4 x")]
+
+
+def test_a_pull_request_is_the_address_that_its_command_printed():
+    followed = progress(
+        *ran("c1", "gh pr create --draft", "Creating\nhttps://example.org/pull/7\n"),
+        *ran("c2", "gh pr create", "https://example.org/pull/8", failed=True),
+    )
+    assert shown(followed, STATE) == [("pull request", "https://example.org/pull/7")]
+
+
+def test_a_step_points_to_its_title_and_a_started_work_to_its_call():
+    followed = progress(
+        Turn(3, CALL, tool="TaskCreate", call="c1"),
+        Turn(4, TODO, call="c1", steps=(Step("1", "hoist", "pending"),)),
+        step("1", "", "in_progress", line=9),
+        Turn(11, CALL, "serve", COMMAND_LINE, "Bash", "c2", "serve"),
+        Turn(12, LAUNCH, tool="Bash", call="c2", about="serve"),
+    )
+    assert [(item.section, item.line) for item in followed.items()] == [(STEP, 3), (RUNNING, 11)]
 
 
 def test_state_is_masked():

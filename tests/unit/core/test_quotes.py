@@ -16,13 +16,33 @@ def test_lines_are_passages_without_their_list_marks():
 
 def test_a_heading_and_a_line_with_a_colon_lead_the_next_line():
     assert quotes.passages("# Plan\nHoist first:\n- the main sail\n- the jib") == [
-        "Plan Hoist first: the main sail",
+        "Plan Hoist first: - the main sail",
         "the jib",
     ]
 
 
 def test_a_heading_with_nothing_behind_it_stands_alone():
     assert quotes.passages("text\n## Next steps") == ["text", "Next steps"]
+
+
+def test_pieces_are_sentences_and_their_numbers_tell_what_follows_what():
+    text = (
+        "It broke! The mast of the yawl is three cm short. The oars of it are wet as well.\n- dry"
+    )
+    assert quotes.pieces(text) == [
+        (0, "It broke! The mast of the yawl is three cm short."),
+        (1, "The oars of it are wet as well."),
+        (4, "dry"),
+    ]
+
+
+@given(texts)
+def test_passages_and_pieces_are_what_the_source_says(text):
+    source = folded(text)
+    for passage in quotes.passages(text):
+        assert passage in source
+    for _, piece in quotes.pieces(text):
+        assert piece in source
 
 
 def test_code_between_fences_is_left_out():

@@ -20,6 +20,7 @@ from contextspindle.core.draft import (
     STATE,
     STEP,
     UNANSWERED,
+    UNCOMMITTED,
     Draft,
     Item,
 )
@@ -111,6 +112,46 @@ def test_items_are_quoted_behind_their_pointer():
         "- [L30] Bash failed: boom",
     ):
         assert f"\n{line}\n" in text
+
+
+def shown(*items):
+    return assemble(Draft(items), HEADER)
+
+
+def test_quotations_of_one_turn_stand_behind_one_pointer_in_their_order():
+    text = shown(
+        Item(FOUND, "third.", 9, at=4), Item(FOUND, "second.", 9, at=1), Item(FOUND, "first.", 9)
+    )
+    assert "\n- [L9] first. second. … third.\n" in text
+    other = shown(Item(FOUND, "one", 9, about="Bash"), Item(FOUND, "two", 9, at=1))
+    assert "\n- [L9] Bash: one\n- [L9] two\n" in other
+
+
+def test_files_without_a_commit_after_them_are_named_as_that():
+    text = shown(
+        Item(STATE, "src/a.py", 3, about="file", mark=UNCOMMITTED),
+        Item(STATE, "src/b.py", 1, about="file"),
+    )
+    assert "\n- files changed and, as far as seen, uncommitted: src/a.py\n" in text
+    assert "\n- files changed, newest first: src/b.py\n" in text
+
+
+def test_a_folder_of_many_files_is_named_once():
+    names = ("strategy/manual/one.go", "strategy/manual/two.go", "main.go", "session/state.go")
+    files = [Item(STATE, f"cmd/{name}", n, about="file") for n, name in enumerate(names, 1)]
+    assert "in cmd/: strategy/manual/{one.go, two.go}, main.go, session/state.go\n" in shown(*files)
+
+
+def test_what_the_agent_did_after_its_last_words_stands_beneath_them():
+    text = shown(
+        Item(LEFT, "Now the tests.", 7),
+        Item(LEFT, "make test", 8, about="then Bash"),
+        Item(LEFT, "2 failed", 9, about="Bash gave", mark="failed"),
+    )
+    assert (
+        "\n- [L7] Now the tests.\n- [L8] then Bash: make test\n- [L9] Bash gave failed: 2 failed\n"
+        in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,293 @@
+"""Learn what each sign of a quotation is worth: writes ``core/weights.py``.
+
+    pip install --group train
+    python benchmarks/train_ranking.py --probes DIR --transcripts DIR [--write]
+
+The data are those of ``handoff_recall.py``: recorded sessions, each cut at a line, and facts that
+the work after that line needs.  A candidate quotation counts as right if it holds a spelling of
+such a fact.  Two things are learned from that:
+
+1.  ``SIGNS`` and ``BASE``, a logistic regression over all candidates of all sessions;
+2.  ``WORTH``, ``FLOOR`` and ``EDGE``, by trying others, one after the other, and keeping what puts
+    more of the facts into handoffs of about 6,000 and of 2,000 bytes.
+
+Before anything is written, the same is done once for each session without that session, and the
+handoff of the session that was left out is measured: that figure, and not the one on the data
+learned from, says what to expect elsewhere.  The same data give the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contextspindle.core import ranking
+from contextspindle.core.draft import Draft
+from contextspindle.core.extract import Extractor
+from contextspindle.core.restoration import Header, assemble
+from contextspindle.harness import detect
+
+WEIGHTS = Path(__file__).resolve().parent.parent / "src/contextspindle/core/weights.py"
+HEADER = Header(
+    "5e551011-0000-4000-8000-000000000000",
+    1,
+    "2026-01-01T00:00:00.000Z",
+    source="contextspindle fuse source --session 5e551011-0000-4000-8000-000000000000",
+    more="contextspindle fuse restore --plain --session 5e551011-0000-4000-8000-000000000000",
+)
+RIDGE = 3.0
+"""How strongly the regression is held back."""
+
+STEPS = (0.5, 2.0)
+"""What the worth of a kind is multiplied by to look for a better one."""
+FLOORS = (0.0, 0.1, 0.2)
+EDGES = (1.0, 1.3, 1.6)
+START = {
+    "called": 0.25, "file": 8.0, "plan": 1.0, "shown": 0.25, "state": 4.0, "step": 8.0,
+    "step done": 0.5, "asked": 4.0, "decided": 2.0, "rule": 8.0, "running": 2.0, "failure": 2.0,
+}  # fmt: skip
+"""Where the search begins: by how many facts each kind holds a kilobyte.  Others begin at 1."""
+AIMS = {6_600: 0.5, 6_000: 1.0, 5_400: 0.5, 2_000: 0.7}
+"""Budgets, and how much the recall at each counts."""
+SHOWN = (6_000, 2_000)
+ENOUGH = 9_000
+"""Bytes of choice that no such budget exhausts."""
+
+
+PINNED = ("rule",)
+"""Kinds that stay as they begin: what the human wants always is not traded for a score."""
+
+
+class Session:
+    """A cut session: its candidates, what is seen of them, and the facts that are needed."""
+
+    def __init__(self, name: str, probe: dict[str, Any], transcript: Path) -> None:
+        self.name = name
+        lines = transcript.read_bytes().split(b"\n")[: probe["cut_line"]]
+        with tempfile.TemporaryDirectory(prefix="spindle-train-") as folder:
+            path = Path(folder) / "session.jsonl"
+            path.write_bytes(b"\n".join(lines) + b"\n")
+            self.extractor = Extractor()
+            for turn in detect(str(path)).read(str(path)):
+                self.extractor.feed(turn)
+        facts = [(one["needle"], one.get("importance", 2)) for one in probe["probes"]]
+        self.facts = [([_folded(needle) for needle in needles], w) for needles, w in facts]
+        terms = self.extractor.terms
+        self.weight = terms.weights()
+        self.fixed, self.passages, self.covered = self.extractor.candidates(self.weight)
+        judge = ranking.Judge(self.passages, terms, self.weight)
+        self.signs = [judge.signs(passage) for passage in self.passages]
+        texts = [_folded(f"{p.item.text} {p.item.about}") for p in self.passages]
+        self.right = np.array(
+            [any(n in text for needles, _ in self.facts for n in needles) for text in texts], float
+        )
+
+    def matrix(self, names: list[str]) -> np.ndarray:
+        """What is seen of each candidate, a row each."""
+        return np.array([[found.get(name, 0.0) for name in names] for found in self.signs])
+
+    def draft(
+        self, promise: np.ndarray, worth: dict[str, float], floor: float, edge: float = 1.0
+    ) -> Draft:
+        """The draft that a ranking with these values gives."""
+        values = [
+            value**edge * worth.get(passage.kind, 1.0)
+            for value, passage in zip(promise, self.passages)
+        ]
+        chosen = ranking.choice(self.passages, values, self.weight, ENOUGH, self.covered, floor)
+        items = [*self.fixed, *(self.passages[index].item for index in chosen)]
+        return Draft(tuple(items), 1, 0, 1)
+
+    def held(self, draft: Draft, budget: int) -> tuple[float, float]:
+        """The facts in the handoff: their number, and weighted by importance."""
+        text = _folded(assemble(draft, HEADER, (), budget))
+        found = [(1, w) for needles, w in self.facts if any(n in text for n in needles)]
+        return float(len(found)), float(sum(w for _, w in found))
+
+    def important(self, draft: Draft, budget: int) -> int:
+        """The facts of the highest importance in the handoff."""
+        text = _folded(assemble(draft, HEADER, (), budget))
+        return sum(w == 3 and any(n in text for n in needles) for needles, w in self.facts)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def sessions(probes: Path, transcripts: Path) -> list[Session]:
+    """The sessions whose transcripts are there and can be read."""
+    found = []
+    for path in sorted(probes.glob("*.json")):
+        probe = json.loads(path.read_text(encoding="utf-8"))
+        for place in (transcripts / probe["transcript"], transcripts.parent / probe["transcript"]):
+            if place.is_file():
+                try:
+                    found.append(Session(path.stem, probe, place))
+                except Exception as error:
+                    print(f"{path.stem} left out: {error}")
+                break
+    return found
+
+
+def regression(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+    """A logistic regression: the worth of each sign, and the base."""
+    mean, spread = matrix.mean(0), matrix.std(0)
+    spread[spread < 1e-6] = 1.0
+    known = np.hstack([(matrix - mean) / spread, np.ones((len(matrix), 1))])
+    held = RIDGE * np.diag(np.r_[np.ones(matrix.shape[1]), 1e-9])
+    found = np.zeros(known.shape[1])
+    for _ in range(40):
+        likely = 1 / (1 + np.exp(-known @ found))
+        slope = known.T @ (likely - right) + held @ found
+        bend = (known * (likely * (1 - likely) + 1e-9)[:, None]).T @ known + held
+        step = np.linalg.solve(bend, slope)
+        found -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    worth = found[:-1] / spread
+    return worth, float(found[-1] - worth @ mean)
+
+
+class Tuning:
+    """The choice of WORTH and FLOOR, given what each candidate promises."""
+
+    def __init__(self, data: list[Session], promises: list[np.ndarray], kinds: list[str]) -> None:
+        self.data = data
+        self.promises = promises
+        self.kinds = kinds
+        self.known: dict[tuple[Any, ...], float] = {}
+
+    def score(self, at: int, setting: tuple[float, ...]) -> float:
+        """How good a session's handoffs are."""
+        key = (at, *setting)
+        if key not in self.known:
+            session = self.data[at]
+            draft = session.draft(self.promises[at], dict(zip(self.kinds, setting)), *setting[-2:])
+            total = 0.0
+            for budget, share in AIMS.items():
+                count, weighted = session.held(draft, budget)
+                total += share * (count + 0.5 * weighted)
+            self.known[key] = total
+        return self.known[key]
+
+    def best(self, some: list[int]) -> tuple[float, ...]:
+        """The best setting for these sessions, kind after kind."""
+        setting = tuple([START.get(kind, 1.0) for kind in self.kinds] + [0.1, 1.3])
+        best = sum(self.score(at, setting) for at in some)
+        for place in range(len(setting) - 1, -1, -1):
+            if place < len(self.kinds) and self.kinds[place] in PINNED:
+                continue
+            if place >= len(self.kinds):
+                values = FLOORS if place == len(self.kinds) else EDGES
+            else:
+                values = tuple(setting[place] * step for step in STEPS)
+            for value in values:
+                other = (*setting[:place], value, *setting[place + 1 :])
+                now = sum(self.score(at, other) for at in some)
+                if now > best + 0.25:
+                    best, setting = now, other
+        return setting
+
+
+def main() -> None:
+    """Learn, measure on what was left out, and write if that was asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--probes", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--transcripts", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--write", action="store_true", help="write core/weights.py")
+    parser.add_argument("--quick", action="store_true", help="do not leave sessions out")
+    arguments = parser.parse_args()
+    data = sessions(arguments.probes, arguments.transcripts)
+    names = sorted({name for session in data for found in session.signs for name in found})
+    kinds = sorted({passage.kind for session in data for passage in session.passages})
+    matrices = [session.matrix(names) for session in data]
+    everything = list(range(len(data)))
+
+    def learned(some: list[int]) -> tuple[np.ndarray, float]:
+        return regression(
+            np.vstack([matrices[at] for at in some]),
+            np.concatenate([data[at].right for at in some]),
+        )
+
+    def promised(at: int, found: tuple[np.ndarray, float]) -> np.ndarray:
+        return 1 / (1 + np.exp(-(matrices[at] @ found[0] + found[1])))
+
+    without = [promised(at, learned([n for n in everything if n != at])) for at in everything]
+    tuning = Tuning(data, without, kinds)
+    whole = tuning.best(everything)
+    print("worth:", dict(zip([*kinds, "FLOOR", "EDGE"], whole)))
+    if not arguments.quick:
+        report(
+            "left out",
+            data,
+            [tuning.best([n for n in everything if n != at]) for at in everything],
+            tuning,
+        )
+    report("regression left out, worth of all", data, [whole] * len(data), tuning)
+    found = learned(everything)
+    report(
+        "all learned from",
+        data,
+        [whole] * len(data),
+        Tuning(data, [promised(at, found) for at in everything], kinds),
+    )
+    if arguments.write:
+        write(names, kinds, found, whole, len(data), sum(len(one.facts) for one in data))
+
+
+def report(
+    title: str, data: list[Session], settings: list[tuple[float, ...]], tuning: Tuning
+) -> None:
+    """The recall at each budget."""
+    facts = sum(len(session.facts) for session in data)
+    shares = []
+    for budget in SHOWN:
+        held = important = most = 0.0
+        for at, session in enumerate(data):
+            setting = settings[at]
+            draft = session.draft(
+                tuning.promises[at], dict(zip(tuning.kinds, setting)), *setting[-2:]
+            )
+            held += session.held(draft, budget)[0]
+            important += session.important(draft, budget)
+            most += sum(w == 3 for _, w in session.facts)
+        shares.append(f"{budget:,} bytes {held / facts:.3f} (importance 3: {important / most:.3f})")
+    print(f"{title}: {', '.join(shares)}", flush=True)
+
+
+def write(
+    names: list[str],
+    kinds: list[str],
+    found: tuple[np.ndarray, float],
+    setting: tuple[float, ...],
+    count: int,
+    facts: int,
+) -> None:
+    """The file of weights, in its one form."""
+    rows = [
+        '"""What each sign of a candidate is worth.  Written by a script: do not edit.',
+        "",
+        "``benchmarks/train_ranking.py`` learned it from recorded sessions, of which nothing else",
+        f"is here: {count} sessions cut at a line, {facts} facts that the work after it needed.",
+        '"""',
+        "",
+        f"BASE = {found[1]:.3f}",
+        f"FLOOR = {setting[-2]}",
+        f"EDGE = {setting[-1]}",
+        "SIGNS: dict[str, float] = {",
+        *(f'    "{name}": {value:.3f},' for name, value in zip(names, found[0])),
+        "}",
+        "WORTH: dict[str, float] = {",
+        *(f'    "{kind}": {value},' for kind, value in zip(kinds, setting)),
+        "}",
+    ]
+    WEIGHTS.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

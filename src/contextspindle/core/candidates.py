@@ -1,0 +1,223 @@
+"""Candidates: every quotation of a session that a handoff could have, in bounded memory.
+
+Each kind of turn gives what can stand alone: the sentences of what was written, whole short
+utterances of the human, what was called, the telling rows of what came back.  None is judged
+here; that needs the whole session and is done by :mod:`.ranking` when a draft is asked for.
+"""
+
+from __future__ import annotations
+
+from . import quotes, ranking, salience
+from .draft import ASKED, DECIDED, FAILED, FOUND, REPORT, RULE, SUMMARY, Item
+from .ranking import CALLED, FAILURE, PLAN, SHOWN, WRITTEN, Passage
+from .redaction import mask
+from .text import cut, cut_start, folded, shortened, size
+from .transcript import ANSWER, ASIDE, CALL, EDIT, QUEUED, REFUSAL, Turn
+from .transcript import PLAN as SENT_OFF
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+KEPT = 6_000
+"""The most candidates held at once."""
+
+SHORT = 60  # an utterance up to so many bytes is a quotation by itself, and hardly a goal
+_ROW = 200  # bytes of a call, or of a row of what it gave
+_QUESTION = 150  # bytes of the question that an answer is shown with
+_SAYING = 4  # terms from which on prose says something without naming anything
+_RARE = 3  # uses of a tool up to which it counts as rare
+_REMARK = "<system-reminder>"  # what a harness adds to a result, for the agent alone
+_TAIL = 4_000  # bytes of a result that are looked at
+_BRIEF_ROW = 8  # characters up to which a row tells nothing
+_TELLING = 3  # rows of a result that say of themselves that something went wrong
+
+# How programs in any language mark that something went wrong.
+_WRONG = ("FAIL", "ERROR", "Error:", "error:", "panic:", "fatal:", "Traceback", "✗", "✘", "❌")
+
+# Signs that a sentence is meant to hold from now on.  Only a hint: it moves a quotation up and
+# into its section; words in other languages are found by the channels and the weights as well.
+# What was written against a call (a refusal, a word thrown in) needs only a weak sign.
+_STRONG = tuple(
+    f" {sign} "
+    for sign in (
+        "don't|dont|do not|never|always|must|prefer|avoid|make sure|ensure|remember|from now on"
+        "|shouldn't|no need|nie|niemals|immer|kein|keine|ne pas|jamais|toujours|siempre|nunca"
+        "|sempre|никогда|всегда"
+    ).split("|")
+)
+_WEAK = tuple(
+    f" {sign} " for sign in "not|no|only|instead|please|should|let's|nicht|bitte|não|не".split("|")
+)
+_GLYPHS = (
+    "不要", "不用", "别", "必须", "一定要", "禁止", "总是", "永远", "务必", "しないで", "必ず",
+)  # fmt: skip
+
+
+class Candidates:
+    """Feed it turns by their kind, in order."""
+
+    def __init__(self) -> None:
+        self.terms = salience.Terms()
+        self.turns = 0  # turns so far; the caller counts them up
+        self._kept: list[Passage] = []
+        self._uses: dict[str, int] = {}  # calls by tool
+        self._spoke: list[Passage] = []  # what the agent wrote last, if it did nothing since
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self._kept)
+
+    # ---- the human ----
+
+    def hear(self, turn: Turn, text: str, occasion: str, found: set[str]) -> None:
+        """Words of the human, masked; ``occasion`` is what they answer or refuse."""
+        self.terms.count(found, said=True)
+        for passage in self._spoke:
+            # What the agent wrote before it fell silent is its report, not a thought on the way.
+            passage.reported = True
+        self._spoke = []
+        about = shortened(occasion, _QUESTION)
+        answers = turn.via == ANSWER or (size(text) <= SHORT and bool(about))
+        plain = DECIDED if answers and turn.via != REFUSAL else ASKED
+        if size(text) <= _ROW:
+            section = RULE if plain == ASKED and is_rule(turn, text) else plain
+            terms = found | salience.terms(about) if answers else found
+            self._keep(Item(section, folded(text), turn.line, turn.seal, about), section, terms)
+            return
+        pieces = quotes.pieces(text)
+        for place, (at, piece) in enumerate(pieces):
+            section, kind = plain, PLAN
+            if turn.via != SENT_OFF:
+                section = kind = RULE if is_rule(turn, piece) else plain
+            item = Item(section, piece, turn.line, turn.seal, "" if place else about, "", at)
+            self._keep(item, kind, None, place, len(pieces))
+
+    def forget(self, line: int) -> None:
+        """Words that the human took back."""
+        self._kept = [passage for passage in self._kept if passage.item.line != line]
+
+    # ---- the agent and what works for it ----
+
+    def read(self, turn: Turn, text: str, kind: str) -> None:
+        """Prose, masked."""
+        self._spoke = []
+        pieces = quotes.pieces(text)
+        mark = FAILED if turn.failed else ""
+        found: set[str] = set()
+        first = len(self._kept)
+        about = kind if kind in (REPORT, SUMMARY) else ""
+        for place, (at, piece) in enumerate(pieces):
+            terms = salience.terms(piece)
+            found |= terms
+            if len(terms) < _SAYING and not any(map(salience.is_marked, terms)):
+                continue  # "All clean.", "Let me check:"
+            item = Item(FOUND, piece, turn.line, turn.seal, about, mark, at)
+            self._keep(item, kind, terms, place, len(pieces))
+        self.terms.count(found, said=False)
+        if kind == WRITTEN:
+            self._spoke = self._kept[first:]
+        if len(self._kept) > KEPT:
+            self._thin_out()
+
+    def act(self, turn: Turn) -> None:
+        """A call, or work that was sent off."""
+        self._spoke = []
+        self._uses[turn.tool] = self._uses.get(turn.tool, 0) + 1
+        shown = mask(turn.about)
+        found = salience.terms(shown)
+        if turn.text and turn.text != turn.about:
+            found |= salience.terms(turn.text[:2_000])
+        self.terms.count(found, said=False)
+        if turn.kind == CALL and turn.via != EDIT and size(shown) > 12:
+            text = shortened(folded(shown), _ROW)
+            item = Item(FOUND, text, turn.line, turn.seal, turn.tool)
+            self._keep(item, CALLED, None, rarity=self._rarity(turn.tool))
+
+    def show(self, turn: Turn) -> None:
+        """What a call gave."""
+        if turn.via == EDIT and not turn.failed:
+            return
+        rows = telling_rows(turn)
+        mark = FAILED if turn.failed else ""
+        found: set[str] = set()
+        for at, row in enumerate(rows):
+            wrong = turn.failed or any(sign in row for sign in _WRONG)
+            item = Item(FOUND, row, turn.line, turn.seal, turn.tool, mark, 2 * at)
+            kind = FAILURE if wrong else SHOWN
+            passage = self._keep(item, kind, None, at, len(rows), self._rarity(turn.tool))
+            if wrong:
+                found |= passage.terms
+        if found:
+            # What succeeded weighs by how often the talk comes back to it; an error weighs itself.
+            self.terms.count(found, said=False)
+
+    def is_rare(self, tool: str) -> bool:
+        """Whether a tool is hardly ever used: what it does is then no matter of course."""
+        return self._uses.get(tool, 0) <= _RARE
+
+    # ---- keeping ----
+
+    def _keep(
+        self,
+        item: Item,
+        kind: str,
+        terms: set[str] | None,
+        at: int = 0,
+        count: int = 1,
+        rarity: float = 0.0,
+    ) -> Passage:
+        entry = self.terms.entries + 1
+        passage = Passage(item, kind, self.turns, entry, at, count, terms, rarity)
+        self._kept.append(passage)
+        return passage
+
+    def _rarity(self, tool: str) -> float:
+        return 1 / self._uses.get(tool, 1)
+
+    def _thin_out(self) -> None:
+        """Forget the half that promises least, never the human's words."""
+        weight = self.terms.weights()
+
+        def promise(passage: Passage) -> float:
+            return sum(map(weight, passage.terms)) / ranking.cost(passage.item)
+
+        limit = sorted(map(promise, self._kept))[len(self._kept) // 2]
+        self._kept = [p for p in self._kept if p.item.section != FOUND or promise(p) > limit]
+        del self._kept[:-KEPT]
+
+
+def telling_rows(turn: Turn) -> list[str]:
+    """Rows of a result that say most: the first, the last, and those that tell of trouble."""
+    text = turn.text.partition(_REMARK)[0]
+    if size(text) > _TAIL:
+        # Whole rows of the end; of a single endless row, its start.
+        text = cut_start(text, _TAIL).partition("\n")[2] or cut(text, _TAIL)
+    text = mask(text)
+    # Rows with colours in them are made for eyes, and seldom quoted in what follows.
+    rows = [row for row in text.split("\n") if len(row) > _BRIEF_ROW and "\x1b" not in row]
+    if not rows:
+        return []
+    wrong: list[str] = []
+    if any(sign in text for sign in _WRONG):
+        wrong = [row for row in rows if any(sign in row for sign in _WRONG)]
+    picked = [*rows[: 2 if turn.failed else 1], *wrong[:_TELLING], *rows[-2:]]
+    shown = [shortened(folded(row), _ROW) for row in dict.fromkeys(picked)]
+    return [row for row in dict.fromkeys(shown) if len(row) > _BRIEF_ROW]
+
+
+def is_rule(turn: Turn, text: str) -> bool:
+    """Whether the words seem meant to hold beyond the moment."""
+    if text.rstrip().endswith(("?", "？")):
+        return False
+    padded = f" {folded(text).lower().replace('’', chr(39))} "
+    signs = _STRONG + _WEAK if turn.via in (REFUSAL, QUEUED, ASIDE, ANSWER) else _STRONG
+    return any(sign in padded for sign in signs) or any(glyph in padded for glyph in _GLYPHS)
+
+
+def distinct(passages: Iterable[Passage]) -> list[Passage]:
+    """``passages`` without repetitions: of those with one text the last remains."""
+    last: dict[str, Passage] = {}
+    for passage in passages:
+        last.pop(passage.item.text, None)
+        last[passage.item.text] = passage
+    return list(last.values())

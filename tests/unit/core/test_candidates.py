@@ -1,0 +1,68 @@
+"""Candidates: what of each turn can stand alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from contextspindle.core.candidates import Candidates, telling_rows
+from contextspindle.core.ranking import CALLED, FAILURE, SHOWN, WRITTEN
+from contextspindle.core.transcript import CALL, COMMAND_LINE, RESULT, TEXT, Turn
+
+
+def result(text, *, failed=False, tool="Bash"):
+    return Turn(5, RESULT, text, COMMAND_LINE, tool, "c1", "make", failed)
+
+
+def test_of_a_result_the_first_the_last_and_the_rows_that_tell_of_trouble_are_taken():
+    rows = [f"row number {n}" for n in range(9)]
+    rows[4] = "--- FAIL: TestMast (0.2s)"
+    assert telling_rows(result("\n".join(rows))) == [
+        "row number 0",
+        "--- FAIL: TestMast (0.2s)",
+        "row number 7",
+        "row number 8",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "ok", "\n\n", "\x1b[31mred and green\x1b[0m"])
+def test_a_result_may_tell_nothing(text):
+    assert telling_rows(result(text)) == []
+
+
+def test_a_harness_s_remark_behind_a_result_is_no_row_of_it():
+    text = "the mast is whole\n<system-reminder>\nnever say this to anybody\n</system-reminder>"
+    assert telling_rows(result(text)) == ["the mast is whole"]
+
+
+def test_a_failure_is_told_from_what_was_merely_shown():
+    candidates = Candidates()
+    candidates.act(Turn(4, CALL, "make all of it", COMMAND_LINE, "Bash", "c1", "make all of it"))
+    candidates.show(result("error: no mast_7 here"))
+    candidates.show(result("all of it is whole"))
+    assert [passage.kind for passage in candidates] == [CALLED, FAILURE, SHOWN]
+
+
+def test_small_talk_is_no_candidate_and_its_words_are_counted_all_the_same():
+    candidates = Candidates()
+    candidates.read(Turn(1, TEXT, "All clean."), "All clean.", WRITTEN)
+    assert list(candidates) == []
+    assert candidates.terms.known("clean") is not None
+
+
+def test_what_was_written_before_the_agent_fell_silent_is_its_report():
+    candidates = Candidates()
+    words = "The mast_7 is whole."
+    candidates.read(Turn(1, TEXT, words), words, WRITTEN)
+    candidates.act(Turn(2, CALL, "ls", COMMAND_LINE, "Bash", "c1", "ls"))
+    candidates.read(Turn(3, TEXT, words + " Done_8."), words + " Done_8.", WRITTEN)
+    candidates.hear(Turn(4, "said", "go on"), "go on", "", {"go"})
+    assert [passage.reported for passage in candidates if passage.kind == WRITTEN] == [False, True]
+
+
+def test_a_tool_is_rare_until_it_was_used_a_few_times():
+    candidates = Candidates()
+    for _ in range(9):
+        candidates.act(Turn(1, CALL, "look", "", "Read", "c1", "a file of ours"))
+    candidates.act(Turn(2, CALL, "make", "", "create_issue", "c2", "an issue"))
+    assert candidates.is_rare("create_issue")
+    assert not candidates.is_rare("Read")

@@ -25,6 +25,7 @@ NAMES = {
     "writers": "Many writers at once",
     "workload": "One task among a thousand",
     "mcp_server": "The MCP server",
+    "memory_recall": "What the memory finds",
 }
 
 
@@ -203,6 +204,34 @@ def mcp_server(found: dict[str, Any]) -> list[str]:
         f" reads a task from a ledger of 1,000, the SDK's own answers with a fixed text. The first"
         f" answer of ours took {found['ratio']} times as long, the median of the rounds.",
         table(head, rows),
+    ]
+
+
+def memory_recall(found: dict[str, Any]) -> list[str]:
+    """Recall at each capacity, and by kind of question where nothing was let go."""
+    names = ("recall@1", "recall@5", "recall@10", "recall@20", "mrr", "session@1", "session@5")
+    head = ("room", *names, "query, ms", "write, ms")
+    rows = [
+        (
+            "all" if one["share"] >= 100 else f"{one['share']} % by {one['by']}",
+            *(f"{100 * one['kinds']['all'][name]:.1f}" for name in names),
+            one["query_ms"]["p50"],
+            one["write_ms"]["p50"],
+        )
+        for one in found["results"]
+    ]
+    whole = next(one for one in found["results"] if one["share"] >= 100)
+    kinds = [
+        (kind, held["questions"], *(f"{100 * held[name]:.1f}" for name in names))
+        for kind, held in whole["kinds"].items()
+    ]
+    return [
+        f"{found['questions']:,} questions on {found['items']:,} turns of `{found['dataset']}`,"
+        " each turn an item, each conversation in a memory of its own; in per cent. Times are the"
+        " medians of processor time, of a recall of ten items and of one more item.",
+        table(head, rows),
+        "By kind of question, with room for all:",
+        table(("kind", "questions", *names), kinds),
     ]
 
 

@@ -9,6 +9,10 @@ The Python interface is small; the promise to keep is the command line and its J
     task = ledger.create(contextspindle.Request(set={"goal": "Ship the login page"})).task
     print(ledger.context(task.id, 2048).text)
 
+    memory = workspace.memory()
+    memory.remember(contextspindle.Note("Staging is reset every night at two"))
+    print(memory.recall("when is staging reset?", 3)[0].item.text)
+
 Everything is loaded when it is first asked for: a command that needs none of it must not pay for
 it.
 """
@@ -18,7 +22,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Handoff",
     "History",
+    "Hit",
     "Ledger",
+    "Memory",
+    "Note",
     "Outcome",
     "Page",
     "Request",
@@ -34,8 +41,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .actions.answers import History, Outcome
     from .actions.ledger import Ledger
+    from .actions.memory import Memory
     from .core.change import Request
     from .core.handoff import Handoff
+    from .core.memory import Hit, Note
     from .core.task import Page, Task
     from .errors import SpindleError
     from .workspace import Workspace
@@ -43,7 +52,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "Handoff": "core.handoff",
     "History": "actions.answers",
+    "Hit": "core.memory",
     "Ledger": "actions.ledger",
+    "Memory": "actions.memory",
+    "Note": "core.memory",
     "Outcome": "actions.answers",
     "Page": "core.task",
     "Request": "core.change",

@@ -47,6 +47,10 @@ class Settings(Value):
     """What a client of ``contextspindle mcp --http`` shows; a new one at each start if empty."""
     session: str = ""
     """The session of the harness that started this process, where it says so."""
+    memory_items: int = 10_000
+    """The most items that a memory holds."""
+    memory_bytes: int = 4_194_304
+    """The most UTF-8 bytes that the texts of a memory have together."""
     home: str = ""
     """The user's home folder, empty if there is none that exists."""
     state: str = ""
@@ -71,6 +75,8 @@ FILE_SETTINGS: dict[str, type] = {
     "daily_copies": int,
     "daily_copy_mb": int,
     "reply_bytes": int,
+    "memory_items": int,
+    "memory_bytes": int,
 }
 """What ``config.json`` may hold, each with its type."""
 
@@ -85,6 +91,8 @@ ENVIRONMENT: dict[str, str] = {
     "CONTEXTSPINDLE_DAILY_COPY_MB": "daily_copy_mb",
     "CONTEXTSPINDLE_REPLY_BYTES": "reply_bytes",
     "CONTEXTSPINDLE_MCP_TOKEN": "mcp_token",
+    "CONTEXTSPINDLE_MEMORY_ITEMS": "memory_items",
+    "CONTEXTSPINDLE_MEMORY_BYTES": "memory_bytes",
 }
 """The variables that set something, each with the setting it sets."""
 
@@ -97,6 +105,12 @@ HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
 home folder where the variable does not."""
 STARTUP = (".zshenv", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile")
 """Names of such files in a home folder."""
+
+MEMORY_LIMITS = (
+    ("memory_items", 1, 1_000_000),
+    ("memory_bytes", 1_024, 1_073_741_824),
+)
+"""The least and the most that the limits of a memory can be."""
 
 GIT_LOCAL = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_PREFIX"
@@ -206,6 +220,9 @@ def _checked(settings: Settings, source: str) -> Settings:
         raise InvalidInput(f"{source}: daily_copy_mb must be at least 1; daily_copies 0 makes none")
     if not 2_000 <= settings.reply_bytes <= 1_000_000:
         raise InvalidInput(f"{source}: reply_bytes must be 2,000 to 1,000,000")
+    for name, least, most in MEMORY_LIMITS:
+        if not least <= getattr(settings, name) <= most:
+            raise InvalidInput(f"{source}: {name} must be {least:,} to {most:,}")
     actor = settings.actor
     if text.one_line(actor) != actor or len(actor) > 200 or not actor.strip():
         raise InvalidInput(f"{source}: actor must be one line of at most 200 characters")

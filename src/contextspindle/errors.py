@@ -8,7 +8,9 @@
     │  ├─ WorkspaceNotFound
     │  ├─ TaskNotFound
     │  ├─ NothingReady
-    │  └─ SnapshotNotFound
+    │  ├─ SnapshotNotFound
+    │  ├─ MemoryNotFound
+    │  └─ ItemNotFound
     ├─ Conflict                 4
     │  ├─ VersionConflict
     │  ├─ IdempotencyConflict
@@ -18,6 +20,7 @@
     ├─ Refused                  5   a rule; lists every reason
     │  ├─ DoneRefused
     │  ├─ RingRefused
+    │  ├─ MemoryFull
     │  └─ WorkspaceRefused
     ├─ HarnessError             6
     │  ├─ TranscriptUnreadable
@@ -31,6 +34,7 @@
        ├─ StoreReadOnly
        ├─ StoreFull
        ├─ StoreCorrupt
+       ├─ MemoryDamaged
        ├─ SearchFailed
        └─ SchemaTooNew
 
@@ -122,6 +126,20 @@ class SnapshotNotFound(NotFound):
     hint = "'contextspindle fuse status' shows what was saved."
 
 
+class MemoryNotFound(NotFound):
+    """Nothing was remembered in this workspace yet: there is no memory."""
+
+    code = "MEMORY_NOT_FOUND"
+    hint = "'contextspindle remember TEXT' makes one."
+
+
+class ItemNotFound(NotFound):
+    """The memory holds no item of this id; it may have been let go."""
+
+    code = "ITEM_NOT_FOUND"
+    hint = "'contextspindle recall QUERY' shows ids."
+
+
 class Conflict(SpindleError):
     """Somebody else was first; nothing was written."""
 
@@ -194,6 +212,13 @@ class RingRefused(Refused):
 
     code = "RING_REFUSED"
     hint = "Remove one link of the ring first."
+
+
+class MemoryFull(Refused):
+    """The memory is full and nothing in it may go, or the text is larger than all of it may be."""
+
+    code = "MEMORY_FULL"
+    hint = "Forget something, or raise the limit (memory_items, memory_bytes)."
 
 
 class WorkspaceRefused(Refused):
@@ -287,6 +312,16 @@ class StoreCorrupt(StoreError):
     hint = (
         "'contextspindle verify' lists what is damaged. Keep the file as it is, and restore the"
         " newest backup or daily copy into a fresh workspace."
+    )
+
+
+class MemoryDamaged(StoreError):
+    """The memory's file is damaged, or not a memory; the ledger does not depend on it."""
+
+    code = "MEMORY_DAMAGED"
+    hint = (
+        "'contextspindle memory rebuild' saves what can be read and keeps the damaged file aside."
+        " Tasks are untouched."
     )
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .core.claims import Lease
     from .core.eraser import Eraser
     from .core.evidence import CommandMark, FileMark, Record
+    from .core.memory import Counts, Item, Note, Rebuilt
     from .core.purge import Purge
+    from .core.recall import Index
     from .core.search import Term
     from .core.task import Brief, Page, Related, Task
     from .core.transcript import Reading, Step, Turn
@@ -247,3 +249,84 @@ if TYPE_CHECKING:
 
         def all(self) -> Iterator[dict[str, Any]]:
             """Every sound snapshot, the newest first."""
+
+    class MemoryTxn(Index, Protocol):
+        """One snapshot of a memory.  MemoryDamaged rather than an answer that may be wrong."""
+
+        def item(self, seq: int) -> Item | None:
+            """The item of that number."""
+
+        def found(self, seq: int) -> Item:
+            """The item of a number that the index named."""
+
+        def keyed(self, key: str) -> Item | None:
+            """The item that has the key."""
+
+        def duplicate(self, text: str, by: str) -> Item | None:
+            """The item of the same text and speaker, but for case and blanks."""
+
+        def everything(self) -> Iterator[Item]:
+            """Every item, the oldest first."""
+
+        def counts(self) -> Counts:
+            """The state of the memory in numbers."""
+
+        def size(self) -> tuple[int, int]:
+            """How many items there are, and the bytes of their texts."""
+
+        def was_taken(self, number: int) -> bool:
+            """Whether :meth:`MemoryWriteTxn.take` was called with it."""
+
+    class MemoryWriteTxn(MemoryTxn, Protocol):
+        """A change of a memory, all or nothing; its cost is that of the items touched."""
+
+        def add(self, note: Note, now: int) -> Item:
+            """A new item, under the next number."""
+
+        def change(self, item: Item, after: Item) -> Item:
+            """The item as ``after`` says: all but its text, its session and its key may differ."""
+
+        def replace_text(self, item: Item, text: str, tier: str) -> Item:
+            """The item with another text: its gist, or the whole of it again."""
+
+        def remove(self, item: Item) -> None:
+            """The item, gone from the index as well."""
+
+        def cheapest(self, by: str, count: int, besides: int) -> list[Item]:
+            """Items of the least worth by ``items`` or ``bytes`` as last appraised, none pinned."""
+
+        def appraise(self, item: Item) -> tuple[int, int]:
+            """What the item is worth now by items and by bytes; recorded."""
+
+        def next_in_turn(self) -> Item | None:
+            """One item after the other."""
+
+        def ever(self, term: str) -> int:
+            """How many items ever held a term."""
+
+        def count(self, what: str) -> None:
+            """One more ``merged``, ``shrunk`` or ``dropped``."""
+
+        def take(self, number: int) -> None:
+            """Record that what has this number was taken in."""
+
+    class MemoryFile(Protocol):
+        """Where a memory lives."""
+
+        def create(self) -> bool:
+            """An empty memory, if there is none yet.  False if there was one."""
+
+        def read(self) -> Block[MemoryTxn]:
+            """A snapshot.  MemoryNotFound if there is none yet; nothing is created."""
+
+        def write(self) -> Block[MemoryWriteTxn]:
+            """A change.  StoreBusy if the lock is not had within five seconds."""
+
+        def findings(self) -> list[str]:
+            """What is wrong with the memory; nothing is written.  MemoryNotFound."""
+
+        def rebuild(self) -> Rebuilt:
+            """A fresh memory of what could be read of the present one, which is kept aside.
+
+            Items keep their ids.  MemoryNotFound; SchemaTooNew for one of a newer program.
+            """

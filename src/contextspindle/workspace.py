@@ -1,8 +1,7 @@
 """The workspace: found, made and wired here, and nowhere else.
 
 One resolver serves reads and writes: a folder named by the caller, else by the environment, else
-the nearest folder upwards that holds a ``.contextspindle``.  The way up ends at the top of the git
-checkout, below HOME, and at a folder of somebody else; it never reads what lies beyond.
+the nearest folder upwards that holds a ``.contextspindle``.  :mod:`.places` knows the way up.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import config, gitfiles
+from . import config, gitfiles, places
 from .core.value import Value
 from .errors import InvalidInput, StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
@@ -23,11 +22,13 @@ if TYPE_CHECKING:
     from .actions.archive import Archive
     from .actions.fuse import Fuse
     from .actions.ledger import Ledger
+    from .actions.memory import Memory
     from .actions.purge import Purged
     from .checkout import Checkout
     from .config import Settings
     from .core.archive import Merge
     from .core.foreign import Gathered
+    from .core.task import Task
     from .harness import Harness
     from .harness.install import Setup
     from .store.incidents import Incidents
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from .store.snapshots import JsonLinesLog
     from .store.sqlite import SqliteStore
 
-FOLDER = ".contextspindle"
+FOLDER = places.FOLDER
+MEMORY = os.path.join(".continuum", "memory.sqlite3")
 LEDGER = os.path.join("tasks", "ledger.sqlite3")
 
 
@@ -62,6 +64,7 @@ class Workspace:
     def __init__(self, root: str, settings: Settings) -> None:
         self.root = root
         self.folder = os.path.join(root, FOLDER)
+        self.memory_path = os.path.join(root, MEMORY)
         self.settings = config.with_file(settings, os.path.join(self.folder, "config.json"))
         self.path = os.path.join(self.folder, LEDGER)
         self._written = False
@@ -107,6 +110,7 @@ class Workspace:
             clock=now,
             new_id=lambda: id_from(os.urandom(5)),
             surroundings=self.checkout,
+            hints=self._hints,
         )
 
     def archive(self) -> Archive:
@@ -219,6 +223,29 @@ class Workspace:
 
         return Incidents(os.path.join(self.folder, "handed.jsonl"))
 
+    def memory(self) -> Memory:
+        """The memory's actions on this workspace."""
+        from .actions.memory import Memory
+        from .core.memory import Limits
+        from .store.memory import MemoryStore
+
+        limits = Limits(self.settings.memory_items, self.settings.memory_bytes)
+        return Memory(MemoryStore(self.memory_path, self.settings.journal), limits, clock=now)
+
+    def original_memory(self, path: str) -> list[tuple[int, str]]:
+        """The texts of an original memory's snapshot, with their numbers."""
+        from .trackers.original_memory import texts
+
+        return texts(path or os.path.join(os.path.dirname(self.memory_path), "memory.state"))
+
+    def _hints(self, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the memory holds for a task's handoff, and why it holds nothing."""
+        if not os.path.lexists(self.memory_path):
+            return (), ()
+        if self.accepted(os.path.dirname(self.memory_path)):
+            return self.memory().hints(task)
+        return (), ("the memory came with the repository and is not accepted: no hints",)
+
     def incidents(self) -> Incidents:
         """The incident file of this workspace."""
         from .store.incidents import Incidents
@@ -238,7 +265,7 @@ class Workspace:
             wrote.append(self.folder + os.sep)
         elif (
             stat.S_IMODE(os.stat(self.folder).st_mode) & 0o077
-            and _owner(self.folder) == os.geteuid()
+            and places.owner(self.folder) == os.geteuid()
         ):
             os.chmod(self.folder, FOLDER_MODE)
         ignore = os.path.join(self.folder, ".gitignore")
@@ -251,31 +278,31 @@ class Workspace:
         store.close()
         return Made(self.root, tuple(wrote), journal)
 
-    def accepted(self) -> bool:
-        """Whether text of this workspace may be handed to an agent unasked.
+    def accepted(self, folder: str = "") -> bool:
+        """Whether text of this workspace, or of ``folder``, may be handed to an agent unasked.
 
         A workspace whose files git tracks came with somebody's repository: the user has to accept
         it first.
         """
-        if not gitfiles.tracked(self.folder):
+        if not gitfiles.tracked(folder or self.folder):
             return True
         try:
             with open(
-                _accepted_list(self.settings), encoding="utf-8", errors="surrogateescape"
+                places.accepted_list(self.settings), encoding="utf-8", errors="surrogateescape"
             ) as file:
-                return _as_line(self.folder) in file.read().split("\n")
+                return places.as_line(self.folder) in file.read().split("\n")
         except (OSError, WorkspaceRefused):
             return False
 
     def accept(self) -> str:
         """Record that the user trusts this workspace; the path of the record."""
-        path = _accepted_list(self.settings)
+        path = places.accepted_list(self.settings)
         if not self.accepted():
             try:
                 os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 with open(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
-                    file.write(_as_line(self.folder) + "\n")
+                    file.write(places.as_line(self.folder) + "\n")
             except OSError as error:
                 raise StoreReadOnly(f"{path}: {error.strerror}") from error
         return path
@@ -308,7 +335,7 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     chosen = adapter(name)
     if not chosen.HOOKS:
         raise InvalidInput(f"{name} has no settings to put hooks into")
-    here = _here(project)
+    here = places.here(project)
     settings = config.load()
     folder = settings.folders[name]
     place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
@@ -341,7 +368,7 @@ def register(
     """
     from .harness.registration import register as carried_out
 
-    here = _here(project)
+    here = places.here(project)
     return carried_out(
         name,
         scope,
@@ -383,16 +410,16 @@ def find(
     settings = settings or config.load()
     named = named or settings.workspace
     if named:
-        root = _named(named)
+        root = places.named(named)
         if not os.path.lexists(os.path.join(root, FOLDER)):
             raise WorkspaceNotFound(
                 f"There is no workspace in {root}",
                 hint=f"'contextspindle init {root}' makes one.",
             )
-        _check_links(root)
+        places.check_links(root)
         return Workspace(root, settings)
-    here = _here(start)
-    root_found, stopped = _walk(here, settings)
+    here = places.here(start)
+    root_found, stopped = places.walk(here, settings)
     if root_found is None:
         raise WorkspaceNotFound(f"There is no workspace in {here} nor above it, up to {stopped}")
     return Workspace(root_found, settings)
@@ -405,12 +432,12 @@ def place_to_make(
     settings = settings or config.load()
     named = named or settings.workspace
     if named:
-        root = _named(named)
+        root = places.named(named)
     else:
         # What commands find from here is what init is about: a second one would hide it.
-        here = _here(start)
-        root = _walk(here, settings)[0] or gitfiles.top_of(here) or here
-    _check_links(root)
+        here = places.here(start)
+        root = places.walk(here, settings)[0] or gitfiles.top_of(here) or here
+    places.check_links(root)
     return Workspace(root, settings)
 
 
@@ -436,14 +463,14 @@ def for_fuse(
         if named or settings.workspace:
             if not make:
                 raise
-            place = Workspace(_named(named or settings.workspace), settings)
+            place = Workspace(places.named(named or settings.workspace), settings)
             place.make()
             return place
-    root = gitfiles.top_of(_here(start)) or _here(start)
-    if _unwelcome(root, settings):
-        root = _away(root, settings)
+    root = gitfiles.top_of(places.here(start)) or places.here(start)
+    if places.unwelcome(root, settings):
+        root = places.away(root, settings)
         if make:
-            _make_away(root)
+            places.make_away(root)
     if not make and not os.path.isdir(os.path.join(root, FOLDER)):
         raise WorkspaceNotFound(f"There is no workspace for {root}")
     place = Workspace(root, settings)
@@ -453,115 +480,3 @@ def for_fuse(
 
 
 # -- the way up
-
-
-def _here(start: str | None) -> str:
-    try:
-        return os.path.realpath(start if start is not None else os.getcwd())
-    except OSError as error:
-        raise WorkspaceNotFound(f"The current folder does not exist: {error.strerror}") from error
-
-
-def _named(named: str) -> str:
-    root = _here(os.path.expanduser(named) if named.startswith("~") else named)
-    return os.path.dirname(root) if os.path.basename(root) == FOLDER else root
-
-
-def _walk(here: str, settings: Settings) -> tuple[str | None, str]:
-    """The root of the nearest workspace, or None; and the folder where the way up ended."""
-    folder = here
-    while True:
-        if folder == settings.home and folder != here:
-            return None, folder
-        holds = os.path.lexists(os.path.join(folder, FOLDER))
-        top = os.path.lexists(os.path.join(folder, ".git"))
-        if top and not _is_foreign(folder):
-            # A linked worktree shares the workspace of its main one.
-            main = gitfiles.main_worktree(folder)
-            if os.path.lexists(os.path.join(main, FOLDER)):
-                folder, holds = main, True
-        if holds:
-            _check_owner(folder)
-            _check_links(folder)
-            return folder, folder
-        above = os.path.dirname(folder)
-        if top or folder in (settings.home, above) or _is_foreign(folder):
-            return None, folder
-        folder = above
-
-
-def _check_owner(root: str) -> None:
-    # The folder itself too: in one that many may write to, anybody could have put it there.
-    for place in (root, os.path.join(root, FOLDER)):
-        if _is_foreign(place):
-            raise WorkspaceRefused(
-                "The nearest workspace is not used:",
-                [f"{place} belongs to another user; name it with --workspace to use it"],
-            )
-
-
-def _is_foreign(folder: str) -> bool:
-    return _owner(folder) not in (os.geteuid(), -1)
-
-
-def _check_links(root: str) -> None:
-    place = os.path.join(root, FOLDER)
-    if os.path.islink(place):
-        raise WorkspaceRefused(
-            "The workspace cannot be used:",
-            [f"{place} is a symbolic link; put a real folder there"],
-        )
-
-
-def _owner(path: str) -> int:
-    try:
-        return os.stat(path).st_uid
-    except OSError:
-        return -1
-
-
-# -- where a hook may make one
-
-
-def _unwelcome(root: str, settings: Settings) -> bool:
-    return (
-        root in (settings.home, os.sep, *settings.temporary)
-        or not os.access(root, os.W_OK)
-        or _owner(root) != os.geteuid()
-    )
-
-
-def _away(root: str, settings: Settings) -> str:
-    if not settings.state:
-        raise WorkspaceRefused(
-            f"No workspace is made in {root}:",
-            ["it is no place for one, and without a home folder there is no other"],
-            hint="Name one with CONTEXTSPINDLE_WORKSPACE.",
-        )
-    from .core.digest import sha256
-
-    return os.path.join(settings.state, "places", sha256(os.fsencode(root))[:16])
-
-
-def _make_away(root: str) -> None:
-    from .store.private import translated
-
-    places = os.path.dirname(root)
-    try:
-        for folder in (os.path.dirname(places), places, root):  # the mode is that of the last one
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise translated(error, root) from error
-
-
-def _as_line(path: str) -> str:
-    """``path`` on one line: a line feed in it must not look like the end of an entry."""
-    return path.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def _accepted_list(settings: Settings) -> str:
-    if not settings.state:
-        raise WorkspaceRefused(
-            "The workspace cannot be accepted:", ["there is no home folder to remember it in"]
-        )
-    return os.path.join(settings.state, "accepted")

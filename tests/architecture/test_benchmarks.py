@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-MEASURING = ("ledger", "in_process", "writers", "workload", "transcripts", "mcp_server")
+MEASURING = (
+    *("ledger", "in_process", "writers", "workload", "transcripts"),
+    *("mcp_server", "memory_recall"),
+)
 
 
 def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:

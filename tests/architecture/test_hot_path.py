@@ -41,6 +41,9 @@ STANDARD = set(
 )
 """What any hot command may load of the standard library."""
 
+MEMORY = {"zlib", "struct", "_struct", "math", "bisect", "_bisect", "unicodedata"}
+"""What the memory needs besides: its checksums, packed pages, logarithms, and other scripts."""
+
 FUSE = {"select", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
 """What the fuse may load besides: it waits for a payload and takes its harness by name."""
 
@@ -138,6 +141,29 @@ def test_a_write_loads_the_lean_start_and_nothing_else(loaded, task, words):
     found = loaded("task", *[task if word == "TASK" else word for word in words])
     assert found & FORBIDDEN == set()
     assert found <= STANDARD
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("recall", "which parser is it?"),
+        ("recall", "数据 été", "5", "--json"),
+        ("stats",),
+        ("remember", "the parser is slow", "--session", "s"),
+        ("forget", "m-1"),
+    ],
+)
+def test_the_memory_loads_the_lean_start_and_what_its_file_needs(loaded, command, task, words):
+    assert command("remember", "the parser is slow").status == 0
+    found = loaded(*words)
+    assert found & FORBIDDEN == set()
+    assert found <= STANDARD | MEMORY
+
+
+def test_a_handoff_loads_the_memory_only_where_there_is_one(loaded, command, task):
+    assert not loaded("task", "context", task) & MEMORY
+    assert command("remember", "the goal of it").status == 0
+    assert loaded("task", "context", task) <= STANDARD | MEMORY
 
 
 def test_fuse_save_may_load_what_masking_needs_and_nothing_else(loaded, task, transcript):

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 from contextspindle.actions.archive import Archive
 from contextspindle.actions.ledger import Ledger
+from contextspindle.actions.memory import Memory
 from contextspindle.core.change import Request
 from contextspindle.core.task import Task
 from contextspindle.store.backup import back_up, opened
 from contextspindle.store.incidents import Incidents
 from contextspindle.store.inspect import inspect
+from contextspindle.store.memory import MemoryStore
 from contextspindle.store.safety import before_restore
 from contextspindle.store.snapshots import JsonLinesLog
 from contextspindle.store.sqlite import SqliteStore
@@ -312,6 +314,27 @@ def holding(place: Path) -> list[Path]:
     return [one for one in place.rglob("*") if one.is_file() and LEAKED in one.read_bytes()]
 
 
+def remembering_is_whole_or_absent(before: World, after: World, result: Any) -> None:
+    """The memory is sound, holds the text or not, and no task noticed."""
+    assert after.tasks() == before.tasks()
+    found = _memory(after)
+    assert found in ([], ["the parser of the harbour plan"])
+    assert found or result.status != 0
+    again = after.run(*CASES["remember"].words)
+    assert again.status == 0, again.err
+    assert again.data["merged"] is bool(found)
+    assert _memory(after) == ["the parser of the harbour plan"]
+
+
+def _memory(world: World) -> list[str]:
+    path = world.folder / ".continuum" / "memory.sqlite3"
+    if not path.exists():
+        return []
+    memory = Memory(MemoryStore(str(path)), clock=lambda: 1)
+    assert memory.verify() == []
+    return [item.text for item in memory.items()]
+
+
 CASES = {
     "init": Case(("init",), init_is_whole_or_can_be_repeated, fresh=True),
     "task create": Case(
@@ -340,6 +363,10 @@ CASES = {
         ("fuse", "save", "--transcript", TRANSCRIPT, "--session", "s1"),
         save_is_whole_or_absent,
         fresh=True,
+    ),
+    "remember": Case(
+        ("remember", "the parser of the harbour plan", "--session", "s"),
+        remembering_is_whole_or_absent,
     ),
     "export": Case(("export", "out.jsonl"), export_is_whole_or_absent),
     "import": Case(("import", ARCHIVE), taking_in_is_whole_or_absent),

@@ -48,6 +48,8 @@ def test_every_variable_sets_its_setting():
         "CONTEXTSPINDLE_DAILY_COPY_MB": "128",
         "CONTEXTSPINDLE_REPLY_BYTES": "5000",
         "CONTEXTSPINDLE_MCP_TOKEN": "a word that nobody guesses",
+        "CONTEXTSPINDLE_MEMORY_ITEMS": "50",
+        "CONTEXTSPINDLE_MEMORY_BYTES": "5000",
     }
     assert values.keys() == ENVIRONMENT.keys()
     found = config.load(values)._asdict()

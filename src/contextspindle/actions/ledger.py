@@ -38,11 +38,13 @@ class Ledger:
         new_id: Callable[[], str],
         random: Callable[[int], bytes] = os.urandom,
         surroundings: Callable[[], Surroundings] | None = None,
+        hints: Callable[[Task], tuple[tuple[str, ...], tuple[str, ...]]] | None = None,
     ) -> None:
         """``clock`` gives milliseconds since 1970 in UTC, ``new_id`` a fresh random task id.
 
         ``random`` gives as many bytes as asked, for tokens.  ``surroundings`` gives the files that
-        evidence may be bound to; without them none can be.
+        evidence may be bound to; without them none can be.  ``hints`` gives lines that a handoff
+        may show besides, and warnings why there are none.
         """
         self._store = store
         self._actor = actor
@@ -50,6 +52,7 @@ class Ledger:
         self._new_id = new_id
         self._random = random
         self._surroundings = surroundings
+        self._hints = hints
 
     def create(self, request: Request, *, key: str = "") -> Outcome:
         """A new task, or with the ``key`` of an earlier, same request the task that it made.
@@ -353,7 +356,16 @@ class Ledger:
             related = txn.related(task, RELATED_LIMIT)
             lease = txn.lease(task.id) if task.claim else None
         held = f"{lease.holder} until {iso(lease.until)}" if lease else ""
-        return assemble(task, budget, related=related, world=self._world(), claim=held)
+        hints, warnings = self._hints(task) if self._hints else ((), ())
+        return assemble(
+            task,
+            budget,
+            related=related,
+            hints=hints,
+            warnings=warnings,
+            world=self._world(),
+            claim=held,
+        )
 
     def inbox(self, limit: int = 20, offset: int = 0) -> Page:
         """What is live: active, then blocked, then open, the latest updated first."""

@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..errors import NotFound
     from .sqlite_read import SqliteRead
     from .sqlite_write import SqliteWrite
 
@@ -79,6 +80,9 @@ def version_of(connection: driver.Connection, path: str) -> int:
 
 class SqliteStore:
     """A ledger file.  Connections are opened when first needed, and belong to one thread."""
+
+    newest = SCHEMA
+    """The schema that a file is led to when it is opened."""
 
     def __init__(
         self,
@@ -227,7 +231,7 @@ class SqliteStore:
         for place in (os.path.dirname(self._path), self._path):
             private.refuse_link(place)
         if not os.path.exists(self._path):
-            raise WorkspaceNotFound(f"There is no ledger at {self._path}", hint=self._missing)
+            raise self.absent()
         connection = self._try(mode)
         version = self._version(connection)
         if version is None:
@@ -241,7 +245,7 @@ class SqliteStore:
                 raise StoreReadOnly(f"{self._path} cannot be written here")
             if version is None:
                 raise StoreUnavailable(f"{self._path} cannot be read in this folder")
-        if version < SCHEMA:
+        if version < self.newest:
             from . import schema
 
             writer = connection if mode == "rw" else self._try("rw")
@@ -255,6 +259,14 @@ class SqliteStore:
             connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
         return connection
 
+    def absent(self) -> NotFound:
+        """The error for a file that is not there."""
+        return WorkspaceNotFound(f"There is no ledger at {self._path}", hint=self._missing)
+
+    def version(self, connection: driver.Connection) -> int:
+        """The schema version of the open file; see :func:`version_of`."""
+        return version_of(connection, self._path)
+
     def _try(self, mode: str) -> driver.Connection:
         name = self._path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         return driver.connect(
@@ -263,7 +275,7 @@ class SqliteStore:
 
     def _version(self, connection: driver.Connection) -> int | None:
         try:
-            return version_of(connection, self._path)
+            return self.version(connection)
         except driver.OperationalError as error:
             code = error.sqlite_errorcode & 0xFF
             log = self._path + "-wal"

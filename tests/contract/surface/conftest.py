@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 
 import pytest
+
+
+def original_memory() -> bytes:
+    """A snapshot of the original memory, with one record in it."""
+    text = b"the original knew this"
+    vector = struct.pack("<Qf", 1, 0.5)
+    config = struct.pack("<4Q", 1, 1, 250, 500) + struct.pack("<f", 0.65) + b"\0" + bytes(20)
+    record = struct.pack("<Qd", 0, 0.0) + vector * 2 + struct.pack("<fQ", 0.5, len(text)) + text
+    body = config + struct.pack("<Q", 1) + vector + struct.pack("<Q", 1) + record
+    return b"CTNM0001" + body + struct.pack("<Q", 0)
 
 
 @pytest.fixture
@@ -70,6 +81,8 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
     token, given = claimed(), claimed()
     project("backup", str(aside / "backup"))
     project("export", str(aside / "export.jsonl"))
+    project("remember", "to be forgotten")
+    (aside / "memory.state").write_bytes(original_memory())
     return {
         ("init",): ("init",),
         ("task", "create"): ("task", "create", "Ship the login page", "--criterion", "it works"),
@@ -103,4 +116,12 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("fuse", "source"): ("fuse", "source", "1"),
         ("fuse", "prune"): ("fuse", "prune"),
         ("fuse", "demo"): ("fuse", "demo"),
+        ("remember",): ("remember", "We ship it on Fridays", "--by", "ann", "--label", "l"),
+        ("recall",): ("recall", "when do we ship?", "5"),
+        ("stats",): ("stats",),
+        ("forget",): ("forget", "m-1"),
+        ("memory", "sync"): ("memory", "sync", transcript),
+        ("memory", "import"): ("memory", "import", str(aside / "memory.state")),
+        ("memory", "verify"): ("memory", "verify"),
+        ("memory", "rebuild"): ("memory", "rebuild"),
     }

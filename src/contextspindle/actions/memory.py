@@ -1,0 +1,333 @@
+"""The verbs of the memory: remember, recall, forget, and what is taken in from elsewhere.
+
+One method, one transaction.  The memory is never needed by the ledger, and never asked by it: what
+a handoff shows of it is handed over as hints, which carry no authority.
+"""
+
+from __future__ import annotations
+
+from ..core import redaction, retention, text
+from ..core.digest import sha256
+from ..core.memory import (
+    FULL,
+    GIST,
+    MAX_HITS,
+    Hit,
+    Limits,
+    Note,
+    checked,
+    not_there,
+    number_of,
+)
+from ..core.value import Value
+from ..errors import InvalidInput, MemoryFull, SpindleError, TranscriptUnreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..core.memory import Counts, Item, Rebuilt
+    from ..core.task import Task
+    from ..ports import MemoryFile, MemoryTxn, MemoryWriteTxn, Transcript
+
+HINTS = 3
+"""Items that a handoff shows."""
+_LOOKED_AT = 4  # of those that seemed worth the least, when something has to go
+_IN_TURN = 2  # items appraised anew at such a write, so that all are in a while
+
+
+class Kept(Value):
+    """What remembering did, and what had to go for it."""
+
+    item: Item
+    merged: bool
+    """Whether it was there already: it is counted and not repeated."""
+    masked: bool
+    """Whether a secret in the text was masked."""
+    replaced: str = ""
+    """The id of the item whose key this one has now."""
+    shrunk: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+class Taken(Value):
+    """What came in from elsewhere: how many texts were new, known already, or taken before."""
+
+    added: int
+    merged: int
+    before: int
+    shrunk: int
+    dropped: int
+
+
+class Memory:
+    """What is worth keeping beside the tasks, bounded, on any store."""
+
+    def __init__(
+        self,
+        store: MemoryFile,
+        limits: Limits = Limits(),  # noqa: B008 (a value never changes)
+        *,
+        clock: Callable[[], int],
+    ) -> None:
+        """``clock`` gives milliseconds since 1970 in UTC."""
+        self._store = store
+        self._limits = limits
+        self._clock = clock
+
+    def remember(self, note: Note) -> Kept:
+        """The note as an item, secrets masked; the memory is within its limits afterwards.
+
+        A near duplicate (the same text by the same speaker, but for case and blanks) is counted.  A
+        note with the key of an earlier one takes its place.  MemoryFull, and nothing done, if it
+        does not fit although all that may go were gone.
+        """
+        note = checked(note)
+        body = redaction.mask(note.text)
+        masked = body != note.text
+        now = self._clock()
+        note = note._replace(text=body, at=note.at or now)
+        self._store.create()
+        with self._store.write() as txn:
+            return self._remember(txn, note, now)._replace(masked=masked)
+
+    def _remember(self, txn: MemoryWriteTxn, note: Note, now: int) -> Kept:
+        if text.size(note.text) > self._limits.bytes:
+            raise MemoryFull(
+                "The text does not fit into the memory:",
+                [f"it has {text.size(note.text):,} bytes, the memory {self._limits.bytes:,}"],
+            )
+        replaced = ""
+        old = txn.keyed(note.key) if note.key else None
+        if old and retention.fold(old.text) != retention.fold(note.text):
+            replaced = old.id
+            note = note._replace(pinned=note.pinned or old.pinned)
+            txn.remove(old)
+        known = txn.duplicate(note.text, note.by)
+        if known and known.key in ("", note.key):
+            item = self._again(txn, known, note, now)
+        else:
+            known = None
+            item = txn.add(note, now)
+        shrunk, dropped = self._make_room(txn, item.seq)
+        return Kept(item, known is not None, False, replaced, shrunk, dropped)
+
+    def _again(self, txn: MemoryWriteTxn, known: Item, note: Note, now: int) -> Item:
+        txn.count("merged")
+        after = known._replace(
+            times=known.times + 1,
+            last=now,
+            pinned=known.pinned or note.pinned,
+            labels=tuple(dict.fromkeys((*known.labels, *note.labels)))[:16],
+            source=known.source or note.source,
+        )
+        if note.key and not known.key:
+            # It has another standing in the index from now on.
+            txn.remove(known)
+            after = txn.add(note._replace(pinned=after.pinned, labels=after.labels), now)
+            return txn.change(after, after._replace(times=known.times + 1))
+        after = txn.change(known, after)
+        if known.tier == GIST:
+            after = txn.replace_text(after, note.text, FULL)
+        return after
+
+    def _make_room(
+        self, txn: MemoryWriteTxn, besides: int
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Let go what is worth least until the memory is within its limits; what it was."""
+        limits = self._limits
+        shrunk: list[str] = []
+        dropped: list[str] = []
+        while True:
+            counts = txn.size()
+            by = "items" if counts[0] > limits.items else "bytes"
+            if by == "bytes" and counts[1] <= limits.bytes:
+                break
+            item = self._least(txn, by, besides)
+            gist = (
+                retention.gist(item.text, txn.ever) if by == "bytes" and item.tier == FULL else ""
+            )
+            if gist:
+                txn.replace_text(item, gist, GIST)
+                txn.count("shrunk")
+                shrunk.append(item.id)
+            else:
+                txn.remove(item)
+                txn.count("dropped")
+                dropped.append(item.id)
+        if shrunk or dropped:
+            for _ in range(_IN_TURN):
+                other = txn.next_in_turn()
+                if other and not other.pinned:
+                    txn.appraise(other)
+        gone = set(dropped)
+        return tuple(one for one in dict.fromkeys(shrunk) if one not in gone), tuple(dropped)
+
+    def _least(self, txn: MemoryWriteTxn, by: str, besides: int) -> Item:
+        """The item to go.  What was recorded of its worth may be old: the lowest are looked at."""
+        found = txn.cheapest(by, _LOOKED_AT, besides)
+        if not found:
+            raise MemoryFull(
+                "The memory is full and nothing was remembered:",
+                [f"all that is in it is pinned, and its limit of {by} is reached"],
+            )
+        at = 0 if by == "items" else 1
+        return min((txn.appraise(item)[at], item.seq, item) for item in found)[2]
+
+    def recall(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        session: str = "",
+        source: str = "",
+        label: str = "",
+    ) -> tuple[Hit, ...]:
+        """The items that answer ``query`` best, 1 to 100 of them; nothing is written.
+
+        Any text is a query.  With ``session``, ``source`` or ``label`` only items that have it.
+        MemoryNotFound if nothing was ever remembered; MemoryDamaged if it cannot be told.
+        """
+        if not 1 <= limit <= MAX_HITS:
+            raise InvalidInput(f"{limit} hits are out of range", hint=f"Use 1 to {MAX_HITS}.")
+        with self._store.read() as txn:
+            return _recalled(txn, query, limit, session, source, label)
+
+    def recall_for(self, task: Task, limit: int = 10) -> tuple[Hit, ...]:
+        """The items that answer what a task is about: its goal, its criteria, its next action."""
+        return self.recall("\n".join((task.goal, *task.criteria, task.next)), limit)
+
+    def hints(self, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Lines for the handoff of a task, and a warning if the memory could not be asked.
+
+        The lines are items that share at least two of their words with the task.  Never raises for
+        what is wrong with the memory: the task is what is wanted.
+        """
+        try:
+            hits = self.recall_for(task, 10 * HINTS)
+        except SpindleError as error:
+            return (), (f"no hints from the memory: {error.message} [{error.code}]",)
+        found = [hit for hit in hits if len(hit.why) > 1]
+        return tuple(_hint(hit.item) for hit in found[:HINTS]), ()
+
+    def forget(self, given: str) -> Item:
+        """The item that was forgotten.  ItemNotFound if there is none of this id."""
+        seq = number_of(given)
+        with self._store.write() as txn:
+            item = txn.item(seq)
+            if item is None:
+                raise not_there(seq)
+            txn.remove(item)
+        return item
+
+    def stats(self) -> tuple[Counts, Limits]:
+        """How much is remembered, and how much can be."""
+        with self._store.read() as txn:
+            return txn.counts(), self._limits
+
+    def verify(self) -> list[str]:
+        """What is wrong with the memory; nothing is written."""
+        return self._store.findings()
+
+    def rebuild(self) -> Rebuilt:
+        """A fresh memory of what could be read of the present one, which is kept aside."""
+        return self._store.rebuild()
+
+    def items(self) -> Iterable[Item]:
+        """Every item, the oldest first, each checked."""
+        with self._store.read() as txn:
+            yield from txn.everything()
+
+    def sync(self, session: str, transcript: Transcript) -> Taken:
+        """What the fuse's extractor finds in a transcript, each passage once and never again."""
+        from ..core import draft
+        from ..core.extract import Extractor
+
+        extractor = Extractor()
+        for turn in transcript:
+            extractor.feed(turn)
+        if not transcript.reading.known:
+            raise TranscriptUnreadable(
+                f"{transcript.path} holds no line of session {session} of a known form"
+            )
+        human = (draft.GOAL, draft.RULE, draft.ASKED, draft.LAST, draft.DECIDED)
+        lasting = (*human, draft.LEFT, draft.FOUND)
+        found = extractor.draft().of(*lasting)
+        notes = [
+            Note(
+                f"{item.about}\n{item.text}"
+                if item.about and item.section == draft.DECIDED
+                else item.text,
+                by="user" if item.section in human else "assistant",
+                session=session,
+                source=text.cut_start(f"{transcript.path}:{item.line}", 1_000),
+                labels=(item.section,),
+            )
+            for item in sorted(found, key=lambda item: item.line)
+            if item.text.strip()
+        ]
+        return self.take_in(notes, session)
+
+    def take_in_original(self, texts: Iterable[tuple[int, str]]) -> Taken:
+        """The numbered texts of an original memory, in their order, none twice."""
+        notes = [
+            Note(one, source=f"the original memory, event {number}", labels=("original",))
+            for number, one in texts
+            if one.strip()
+        ]
+        return self.take_in(notes, "original")
+
+    def take_in(self, notes: Iterable[Note], origin: str) -> Taken:
+        """Notes from elsewhere, in their order, all or none; what came from there before is not
+        taken again, even if it was forgotten since."""
+        now = self._clock()
+        added = merged = before = shrunk = dropped = 0
+        self._store.create()
+        with self._store.write() as txn:
+            for note in notes:
+                note = checked(note)
+                note = note._replace(text=redaction.mask(note.text), at=note.at or now)
+                number = int(sha256(f"{origin}\n{note.text}".encode())[:15], 16)
+                if txn.was_taken(number):
+                    before += 1
+                    continue
+                txn.take(number)
+                kept = self._remember(txn, note, now)
+                merged += kept.merged
+                added += not kept.merged
+                shrunk += len(kept.shrunk)
+                dropped += len(kept.dropped)
+        return Taken(added, merged, before, shrunk, dropped)
+
+
+def _hint(item: Item) -> str:
+    by = f" by {item.by}" if item.by else ""
+    gist = " (gist)" if item.tier == GIST else ""
+    return f"{item.id}{by}{gist}: {item.text}"
+
+
+def _recalled(
+    txn: MemoryTxn, query: str, limit: int, session: str, source: str, label: str
+) -> tuple[Hit, ...]:
+    from ..core.recall import parse, rank
+    from ..core.terms import words_of
+
+    query = text.clean(query)
+    written: dict[str, str] = {}
+    for word, terms in words_of(query):
+        for term in terms:
+            written.setdefault(term, word)
+    hits: list[Hit] = []
+    for found in rank(parse(query), txn):
+        item = txn.found(found.seq)
+        if (
+            (session and item.session != session)
+            or (source and item.source != source)
+            or (label and label not in item.labels)
+        ):
+            continue
+        why = tuple(dict.fromkeys(written.get(term, term) for term in found.terms))
+        hits.append(Hit(item, found.score, why))
+        if len(hits) == limit:
+            break
+    return tuple(hits)

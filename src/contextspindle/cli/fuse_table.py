@@ -1,0 +1,169 @@
+"""The commands of set-up and of the fuse; :mod:`.table` lists them with all others."""
+
+from __future__ import annotations
+
+from .shape import Command, Option, Positional
+
+_SESSION = Option("--session", "the session's id; the newest snapshot if left out", metavar="ID")
+_SETUP = (
+    Option("--project", "the settings of this project, yours alone", "switch"),
+    Option("--shared", "the settings of this project that are committed", "switch"),
+    Option("--write", "change the file", "switch"),
+    Option("--remove", "take out exactly what was put in", "switch"),
+    Option("--check", "say whether all is there and can be run; status 6 if not", "switch"),
+)
+_SETUP_NOTE = (
+    "What is not ours stays as it stands, comments and order included; a copy of the file from"
+    " before is kept beside it until --remove. A damaged file is refused and not touched."
+)
+
+FUSE_COMMANDS = (
+    Command(
+        ("setup",),
+        "setup",
+        "setup",
+        "Bring our hooks, or our MCP server, into a program's settings: a preview, unless told.",
+        (Positional("harness", "the program; claude-code if left out", required=False),),
+        (Option("--mcp", "the MCP server, instead of the hooks of the fuse", "switch"), *_SETUP),
+        (
+            "contextspindle setup claude-code",
+            "contextspindle setup claude-code --write",
+            "contextspindle setup claude-code --project --check",
+            "contextspindle setup codex --mcp --write",
+        ),
+        "With --mcp: claude-code, codex, gemini, opencode, cursor, vscode, copilot-cli. Codex gets"
+        " a skill and a section in your AGENTS.md too, and leave for the reading tools. "
+        + _SETUP_NOTE,
+    ),
+    Command(
+        ("mcp",),
+        "mcp",
+        "serve",
+        "Serve the tools to an agent's program over MCP, until it goes.",
+        (),
+        (
+            Option("--tools", "all, few (what an agent needs), or read", metavar="CHOICE"),
+            Option("--resources", "offer tasks as resources too", "switch"),
+            Option("--http", "over HTTP on this machine, instead of standard input", "switch"),
+            Option("--host", "the address to listen at; 127.0.0.1 if left out", metavar="ADDRESS"),
+            Option("--port", "the port to listen at; a free one if left out", "number", "N"),
+            Option("--behind-tls", "the public name of the TLS in front of --host", metavar="NAME"),
+        ),
+        ("contextspindle mcp", "contextspindle mcp --tools few", "contextspindle mcp --http"),
+        "An agent's program starts it ('contextspindle setup --mcp' tells it how). The workspace"
+        " is that of the folders it has open. With --http every request must show a token:"
+        " CONTEXTSPINDLE_MCP_TOKEN, else one that is shown at the start. --json shows the tools.",
+    ),
+    Command(
+        ("fuse", "setup"),
+        "fuse",
+        "setup",
+        "The same as 'setup claude-code'.",
+        (),
+        _SETUP,
+        ("contextspindle fuse setup --write", "contextspindle fuse setup --remove"),
+        _SETUP_NOTE,
+    ),
+    Command(
+        ("fuse", "save"),
+        "fuse",
+        "save",
+        "Save an extract of a session's transcript: by hand, or as a hook before compaction.",
+        (),
+        (
+            Option(
+                "--transcript",
+                "the transcript to read; without it, a hook payload on standard input",
+                "path",
+                "PATH",
+            ),
+            Option("--session", "the session's id", metavar="ID"),
+            Option(
+                "--harness",
+                "the program that wrote it; found from the content if left out",
+                metavar="NAME",
+            ),
+        ),
+        (
+            "contextspindle fuse save --transcript session.jsonl --session 6d61b693",
+            "contextspindle fuse save < payload.json",
+        ),
+        "As a hook it always ends with status 0 and prints nothing that is not for the harness.",
+    ),
+    Command(
+        ("fuse", "restore"),
+        "fuse",
+        "restore",
+        "Print what an agent needs to go on after compaction.",
+        (),
+        (
+            Option("--plain", "print the text and read no standard input", "switch"),
+            Option("--session", "the session's id; the newest snapshot if left out", metavar="ID"),
+            Option("--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES"),
+            Option("--harness", "as a hook: whose; claude-code if left out", metavar="NAME"),
+        ),
+        (
+            "contextspindle fuse restore --plain",
+            "contextspindle fuse restore --plain --session 6d61b693 --budget 2000",
+        ),
+        "Without --plain it reads a hook payload on standard input, answers in the harness's form,"
+        " and always ends with status 0.",
+    ),
+    Command(
+        ("fuse", "list"),
+        "snapshots",
+        "listing",
+        "List the snapshots, the newest first.",
+        (Positional("limit", "how many", "number", required=False),),
+        (_SESSION,),
+        ("contextspindle fuse list", "contextspindle fuse list 5 --session 6d61b693"),
+    ),
+    Command(
+        ("fuse", "show"),
+        "snapshots",
+        "show",
+        "Show a snapshot whole: every passage that was kept, with its line.",
+        (),
+        (_SESSION,),
+        ("contextspindle fuse show", "contextspindle fuse show --session 6d61b693 --json"),
+    ),
+    Command(
+        ("fuse", "source"),
+        "snapshots",
+        "source",
+        "Print what stands in the transcript behind a pointer such as [L123].",
+        (Positional("line", "the number of the pointer", "number"),),
+        (_SESSION,),
+        ("contextspindle fuse source 123 --session 6d61b693",),
+        "Secrets are masked. A line that is not the one that was read at the save is refused.",
+    ),
+    Command(
+        ("fuse", "prune"),
+        "snapshots",
+        "prune",
+        "Let old snapshots go; the newest of each session stays.",
+        (),
+        (Option("--keep-days", "how old they may be; 30 if left out", "number", "DAYS"),),
+        ("contextspindle fuse prune", "contextspindle fuse prune --keep-days 7"),
+    ),
+    Command(
+        ("fuse", "demo"),
+        "demo",
+        "demo",
+        "Show on a made-up session what is kept under which budget; nothing of yours is touched.",
+        (),
+        (),
+        ("contextspindle fuse demo", "contextspindle fuse demo --json"),
+        "A long session with 14 facts that are each said once is saved and restored in a temporary"
+        " folder, offline, and the folder is removed.",
+    ),
+    Command(
+        ("fuse", "status"),
+        "fuse",
+        "status",
+        "Show what was saved last, per session, and what failed.",
+        (),
+        (),
+        ("contextspindle fuse status",),
+    ),
+)

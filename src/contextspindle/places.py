@@ -1,0 +1,138 @@
+"""Where workspaces are looked for, where none is made unasked, and where trust is recorded.
+
+The way up from a folder ends at the top of the git checkout, below HOME, and at a folder of
+somebody else; it never reads what lies beyond.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import gitfiles
+from .errors import WorkspaceNotFound, WorkspaceRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .config import Settings
+
+FOLDER = ".contextspindle"
+
+
+def here(start: str | None) -> str:
+    """The true path of ``start``, or of the current folder.  WorkspaceNotFound if it is gone."""
+    try:
+        return os.path.realpath(start if start is not None else os.getcwd())
+    except OSError as error:
+        raise WorkspaceNotFound(f"The current folder does not exist: {error.strerror}") from error
+
+
+def named(named: str) -> str:
+    """The root that a name given by the caller means: the project's, or its workspace's folder."""
+    root = here(os.path.expanduser(named) if named.startswith("~") else named)
+    return os.path.dirname(root) if os.path.basename(root) == FOLDER else root
+
+
+def walk(here: str, settings: Settings) -> tuple[str | None, str]:
+    """The root of the nearest workspace, or None; and the folder where the way up ended."""
+    folder = here
+    while True:
+        if folder == settings.home and folder != here:
+            return None, folder
+        holds = os.path.lexists(os.path.join(folder, FOLDER))
+        top = os.path.lexists(os.path.join(folder, ".git"))
+        if top and not _is_foreign(folder):
+            # A linked worktree shares the workspace of its main one.
+            main = gitfiles.main_worktree(folder)
+            if os.path.lexists(os.path.join(main, FOLDER)):
+                folder, holds = main, True
+        if holds:
+            _check_owner(folder)
+            check_links(folder)
+            return folder, folder
+        above = os.path.dirname(folder)
+        if top or folder in (settings.home, above) or _is_foreign(folder):
+            return None, folder
+        folder = above
+
+
+def _check_owner(root: str) -> None:
+    # The folder itself too: in one that many may write to, anybody could have put it there.
+    for place in (root, os.path.join(root, FOLDER)):
+        if _is_foreign(place):
+            raise WorkspaceRefused(
+                "The nearest workspace is not used:",
+                [f"{place} belongs to another user; name it with --workspace to use it"],
+            )
+
+
+def _is_foreign(folder: str) -> bool:
+    return owner(folder) not in (os.geteuid(), -1)
+
+
+def check_links(root: str) -> None:
+    """WorkspaceRefused if the workspace in ``root`` is a symbolic link."""
+    place = os.path.join(root, FOLDER)
+    if os.path.islink(place):
+        raise WorkspaceRefused(
+            "The workspace cannot be used:",
+            [f"{place} is a symbolic link; put a real folder there"],
+        )
+
+
+def owner(path: str) -> int:
+    """The user that owns ``path``; -1 if there is nothing."""
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return -1
+
+
+# -- where a hook may make one
+
+
+def unwelcome(root: str, settings: Settings) -> bool:
+    """Whether no workspace may appear in ``root`` unasked."""
+    return (
+        root in (settings.home, os.sep, *settings.temporary)
+        or not os.access(root, os.W_OK)
+        or owner(root) != os.geteuid()
+    )
+
+
+def away(root: str, settings: Settings) -> str:
+    """The folder of the user that stands for ``root``.  WorkspaceRefused without a home."""
+    if not settings.state:
+        raise WorkspaceRefused(
+            f"No workspace is made in {root}:",
+            ["it is no place for one, and without a home folder there is no other"],
+            hint="Name one with CONTEXTSPINDLE_WORKSPACE.",
+        )
+    from .core.digest import sha256
+
+    return os.path.join(settings.state, "places", sha256(os.fsencode(root))[:16])
+
+
+def make_away(root: str) -> None:
+    """Make such a folder, private to the user."""
+    from .store.private import translated
+
+    places = os.path.dirname(root)
+    try:
+        for folder in (os.path.dirname(places), places, root):  # the mode is that of the last one
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise translated(error, root) from error
+
+
+def as_line(path: str) -> str:
+    """``path`` on one line: a line feed in it must not look like the end of an entry."""
+    return path.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def accepted_list(settings: Settings) -> str:
+    """The file of the workspaces that the user trusts.  WorkspaceRefused without a home."""
+    if not settings.state:
+        raise WorkspaceRefused(
+            "The workspace cannot be accepted:", ["there is no home folder to remember it in"]
+        )
+    return os.path.join(settings.state, "accepted")

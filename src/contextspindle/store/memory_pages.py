@@ -1,0 +1,154 @@
+"""The pages of a memory's index: numbered byte strings, each with its checksum.
+
+A page that is damaged, or not there though it must be, is an error and never an empty answer.  So
+the index has no keys that a query could fail to find: every page is asked for by its number, and a
+term that is not in the one page where it would be is in no item.  What was read stays decoded as
+long as nobody else writes.
+"""
+
+from __future__ import annotations
+
+from struct import iter_unpack, pack, unpack
+from zlib import crc32
+
+from ..core import canon
+from ..errors import MemoryDamaged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.recall import Record
+    from .driver import driver
+
+WORDS, GRAMS, SLOTS, SESSIONS, PLACES = (kind << 48 for kind in range(1, 6))
+BUCKETS = 1_024
+"""Pages of each of the two dictionaries: of words, and of threes of letters."""
+ROWS = 128
+"""Records of a page of slots or sessions, and slots that a page of places is about."""
+
+_SLOT = "<IIiiIHBB"
+_SESSION = "<IIii"
+
+
+def bucket(word: str) -> int:
+    """The page of a dictionary that a word is in."""
+    return crc32(word.encode()) % BUCKETS
+
+
+def mark(key: int, data: bytes) -> int:
+    """The checksum of ``data``, where it belongs included."""
+    return crc32(data, (key ^ key >> 32) & 0xFFFFFFFF)
+
+
+class Pages:
+    """The pages of one open file, decoded when first asked for."""
+
+    def __init__(self, db: driver.Connection, path: str) -> None:
+        self.connection = db
+        self._path = path
+        self._found: dict[int, Any] = {}
+        self._dirty: set[int] = set()
+
+    def forget(self) -> None:
+        """Decode anew: somebody else wrote, or what was changed here was not kept."""
+        self._found.clear()
+        self._dirty.clear()
+
+    def damaged(self, what: str) -> MemoryDamaged:
+        """The error for a page that is not as it was written."""
+        return MemoryDamaged(f"{self._path} is damaged: {what}")
+
+    def dictionary(self, kind: int, word: str) -> dict[str, Any]:
+        """The page of the dictionary ``kind`` in which ``word`` is, if it is in any."""
+        key = kind | bucket(word)
+        found: dict[str, Any] | None = self._found.get(key)
+        if found is None:
+            found = self._found[key] = canon.decode(self._bytes(key))
+            if type(found) is not dict:
+                raise self.damaged(f"page {key:x}")
+        return found
+
+    def slots(self, block: int) -> list[Record]:
+        """The records of :data:`ROWS` slots."""
+        return self._records(SLOTS | block, _SLOT)
+
+    def all_slots(self, count: int) -> list[Record]:
+        """The records of the first ``count`` slots: all that there are."""
+        found: list[Record] | None = self._found.get(-1)
+        if found is None:
+            found = self._found[-1] = []
+            for block in range(-(-count // ROWS)):
+                found += self.slots(block)
+            if len(found) != count:
+                raise self.damaged(f"{count} slots are {len(found)}")
+        return found
+
+    def sessions(self, block: int) -> list[tuple[int, int, int, int]]:
+        """The records of as many sessions: terms, items, last slot, next free number."""
+        return self._records(SESSIONS | block, _SESSION)
+
+    def _records(self, key: int, form: str) -> list[Any]:
+        found: list[Any] | None = self._found.get(key)
+        if found is None:
+            found = self._found[key] = list(iter_unpack(form, self._bytes(key)))
+        return found
+
+    def places(self, number: int) -> dict[int, list[int]]:
+        """Where the word of that number stands, by block of slots."""
+        first = PLACES | number << 16
+        found: dict[int, list[int]] | None = self._found.get(first)
+        if found is None:
+            found = self._found[first] = {}
+            rows = self.connection.execute(
+                "SELECT key, data, mark FROM pages WHERE key BETWEEN ? AND ?",
+                (first, first | 0xFFFF),
+            )
+            for key, data, kept in rows:
+                if type(data) is not bytes or mark(key, data) != kept or len(data) & 3:
+                    raise self.damaged(f"page {key:x}")
+                found[key & 0xFFFF] = list(unpack(f"<{len(data) >> 2}I", data))
+        return found
+
+    def touch(self, key: int) -> None:
+        """Write this page when the transaction ends."""
+        self._dirty.add(key)
+
+    def add(self, key: int, value: Any) -> None:
+        """A new page."""
+        self._found[key] = value
+        self._dirty.add(key)
+
+    def flush(self) -> None:
+        """What was changed, written."""
+        self._found.pop(-1, None)
+        for key in sorted(self._dirty):
+            value = self._data(key)
+            if value is None:
+                self.connection.execute("DELETE FROM pages WHERE key = ?", (key,))
+            else:
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO pages (key, data, mark) VALUES (?, ?, ?)",
+                    (key, value, mark(key, value)),
+                )
+        self._dirty.clear()
+
+    def _data(self, key: int) -> bytes | None:
+        kind = key >> 48 << 48
+        if kind == PLACES:
+            listed = self._found[key & ~0xFFFF].get(key & 0xFFFF)
+            return pack(f"<{len(listed)}I", *listed) if listed else None
+        found = self._found[key]
+        if kind in (WORDS, GRAMS):
+            return canon.encode(found)
+        form = _SLOT if kind == SLOTS else _SESSION
+        return b"".join([pack(form, *row) for row in found])
+
+    def _bytes(self, key: int) -> bytes:
+        row = self.connection.execute(
+            "SELECT data, mark FROM pages WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None or type(row[0]) is not bytes or mark(key, row[0]) != row[1]:
+            raise self.damaged(f"page {key:x}")
+        data: bytes = row[0]
+        return data

@@ -1,0 +1,184 @@
+"""Reading a memory: one snapshot of its items and of its index."""
+
+from __future__ import annotations
+
+from ..core import canon, recall
+from ..core.digest import sha256
+from ..core.memory import Counts, Item, item_of
+from ..core.retention import fold
+from ..errors import MemoryDamaged, StoreCorrupt, StoreError, StoreUnavailable
+from .driver import driver, translated
+from .memory_pages import GRAMS, ROWS, WORDS, mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+    from typing import Any
+
+    from .memory import MemoryStore
+
+SQL_ERROR = 1
+MISREAD = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError)
+"""What comes of values that are not of the kind that was stored."""
+
+
+def said(error: Exception, path: str) -> StoreError:
+    """The error to raise for what reading or writing the file of a memory met."""
+    if isinstance(error, driver.Error):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        found = translated(error, path)
+        # A table that is not there, or a value of another kind: the file is not as it was made.
+        if not isinstance(found, (StoreCorrupt, StoreUnavailable)):
+            return found
+        if isinstance(found, StoreUnavailable) and code not in (0, SQL_ERROR, 19, 20, 25):
+            return found
+    return MemoryDamaged(f"{path} is damaged: {error}")
+
+
+def fingerprint(text: str, by: str) -> str:
+    """What near duplicates share, as a word of the dictionary."""
+    return "=" + sha256(f"{fold(by)}\n{fold(text)}".encode())[:20]
+
+
+class MemoryRead:
+    """A read transaction; see :class:`.ports.MemoryTxn`."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> MemoryRead:
+        try:
+            self._begin("BEGIN", self._store.open_reader())
+        except (driver.Error, *MISREAD) as error:
+            raise said(error, self._store.path) from error
+        return self
+
+    def _begin(self, how: str, db: driver.Connection) -> None:
+        self.connection = db
+        self.pages = self._store.pages(db)
+        db.execute(how)
+        try:
+            row = db.execute("SELECT data, mark FROM state").fetchone()
+            if row is None or type(row[0]) is not bytes or mark(0, row[0]) != row[1]:
+                raise self.pages.damaged("its state")
+            self.state: dict[str, Any] = canon.decode(row[0])
+            self._store.fresh(self.state["generation"])
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+        if isinstance(error, (driver.Error, *MISREAD)):
+            raise said(error, self._store.path) from error
+
+    # -- what ranking asks
+
+    def totals(self) -> recall.Totals:
+        get = self.state
+        return recall.Totals(get["items"], get["passages"], get["terms"], get["sessions"])
+
+    def word(self, word: str) -> list[Any] | None:
+        """What the dictionary says of a word: number, places, items ever, and places if few."""
+        found: list[Any] | None = self.pages.dictionary(WORDS, word).get(word)
+        return found
+
+    def postings(self, term: str) -> Sequence[int]:
+        known = self.word(term)
+        if known is None or not known[1]:
+            return ()
+        if known[3] is not None:
+            few: list[int] = known[3]
+            return few
+        found = self.pages.places(known[0])
+        listed = []
+        for block in sorted(found):
+            first = block * ROWS << 24
+            listed += [first + one for one in found[block]]
+        if len(listed) != known[1]:
+            raise self.pages.damaged(f"{known[1]} places of a term are {len(listed)}")
+        return listed
+
+    def spelt_with(self, gram: str) -> Sequence[str]:
+        found: str = self.pages.dictionary(GRAMS, gram).get(gram, "")
+        return found.split(" ") if found else ()
+
+    def records(self) -> Sequence[recall.Record]:
+        return self.pages.all_slots(self.state["slot_rows"])
+
+    def session_length(self, number: int) -> int:
+        return self.pages.sessions(number >> 7)[number & 127][0]
+
+    # -- items
+
+    def item(self, seq: int) -> Item | None:
+        row = self.connection.execute(
+            "SELECT data, mark FROM items WHERE seq = ?", (seq,)
+        ).fetchone()
+        if row is None:
+            return None
+        if type(row[0]) is not bytes or mark(seq, row[0]) != row[1]:
+            raise self.pages.damaged(f"item m-{seq}")
+        return item_of(canon.decode(row[0]))
+
+    def found(self, seq: int) -> Item:
+        """An item that the index says is there."""
+        item = self.item(seq)
+        if item is None:
+            raise self.pages.damaged(f"item m-{seq} is not there")
+        return item
+
+    def keyed(self, key: str) -> Item | None:
+        return self._held("@" + key)
+
+    def duplicate(self, text: str, by: str) -> Item | None:
+        return self._held(fingerprint(text, by))
+
+    def _held(self, word: str) -> Item | None:
+        known = self.word(word)
+        return self.found(known[0]) if known else None
+
+    def size(self) -> tuple[int, int]:
+        return self.state["items"], self.state["bytes"]
+
+    def everything(self) -> Iterator[Item]:
+        """Every item, the oldest first."""
+        rows = self.connection.execute("SELECT seq FROM items ORDER BY seq").fetchall()
+        if len(rows) != self.state["items"]:
+            raise self.pages.damaged(f"{self.state['items']} items are {len(rows)}")
+        for (seq,) in rows:
+            yield self.found(seq)
+
+    def counts(self) -> Counts:
+        get = self.state
+        return Counts(
+            items=get["items"],
+            gists=get["gists"],
+            pinned=get["pinned"],
+            bytes=get["bytes"],
+            seen=get["seen"],
+            merged=get["merged"],
+            shrunk=get["shrunk"],
+            dropped=get["dropped"],
+            oldest=self._edge("min"),
+            newest=self._edge("max"),
+        )
+
+    def _edge(self, which: str) -> int:
+        sql = f"SELECT {which}(seq) FROM items"  # noqa: S608 (one of two words)
+        (seq,) = self.connection.execute(sql).fetchone()
+        if (seq is None) != (self.state["items"] == 0):
+            raise self.pages.damaged("its items do not fit their number")
+        return self.found(seq).at if seq is not None else 0
+
+    def was_taken(self, number: int) -> bool:
+        return bool(
+            self.connection.execute("SELECT 1 FROM taken WHERE mark = ?", (number,)).fetchone()
+        )

@@ -1,0 +1,273 @@
+"""A damaged memory is told, or it changes nothing that anybody reads; and no task notices."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from contextspindle.actions.memory import Memory
+from contextspindle.core.memory import Note
+from contextspindle.errors import (
+    MemoryDamaged,
+    MemoryNotFound,
+    SchemaTooNew,
+    SpindleError,
+    StoreBusy,
+)
+from contextspindle.store.lock import Lock
+from contextspindle.store.memory import MemoryStore
+
+WORDS = (
+    "parser cache login index queue retry schema worker token budget session export import render"
+    " socket timer cursor buffer merge branch deploy metric alert panel filter router header"
+).split()
+QUERIES = ("parser cache", "deploy branch alert", "quicksilver", "nothing of the kind")
+
+
+def place_of(folder):
+    return os.path.join(folder, ".continuum", "memory.sqlite3")
+
+
+def memory_at(folder, wait=5.0):
+    return Memory(MemoryStore(place_of(folder), wait=wait), clock=lambda: 1_000)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """The bytes of a memory of 60 items, its texts, and what it answers."""
+    folder = tmp_path_factory.mktemp("sound")
+    store = MemoryStore(place_of(folder))
+    memory = Memory(store, clock=lambda: 1_000)
+    chance = random.Random(3)
+    texts = set()
+    for number in range(60):
+        text = " ".join(chance.choices(WORDS, k=chance.randrange(5, 90))) + f" {number}"
+        text += " quicksilver" if number == 30 else ""
+        texts.add(text)
+        memory.remember(Note(text, by="ann", at=number, session=f"s{number % 4}"))
+    answers = {query: memory.recall(query) for query in QUERIES}
+    store.open_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    store.close()
+    with open(place_of(folder), "rb") as file:
+        return file.read(), texts, answers
+
+
+def put(folder, content):
+    shutil.rmtree(os.path.join(folder, ".continuum"), ignore_errors=True)
+    os.mkdir(os.path.join(folder, ".continuum"))
+    with open(place_of(folder), "wb") as file:
+        file.write(content)
+
+
+def damages(content, count):
+    """Flipped bits and cut ends, always the same ones; half of them where there is something."""
+    chance = random.Random(11)
+    used = [at for at in range(len(content)) if any(content[max(at - 2, 0) : at + 3])]
+    for number in range(count):
+        if number % 5 == 4:
+            yield content[: chance.randrange(len(content))]
+            continue
+        damaged = bytearray(content)
+        for _ in range(chance.choice((1, 1, 1, 8))):
+            damaged[chance.choice(used)] ^= 1 << chance.randrange(8)
+        yield bytes(damaged)
+
+
+def outcome(act, *words):
+    """What an action gives, or the exit status of what it was refused with."""
+    try:
+        return act(*words)
+    except SpindleError as error:
+        return error.exit_status
+
+
+def texts_of(memory):
+    return {item.text for item in memory.items()}
+
+
+def test_damage_is_told_or_without_effect(sample, tmp_path, long_run):
+    content, texts, answers = sample
+    told = unchanged = 0
+    for damaged in damages(content, 10_000 if long_run else 250):
+        put(tmp_path, damaged)
+        memory = memory_at(tmp_path)
+        for query, wanted in answers.items():
+            found = outcome(memory.recall, query)
+            assert found in (wanted, 7)
+            unchanged += found == wanted
+            told += found == 7
+        assert outcome(texts_of, memory) in (7, texts)
+        for act, words in (
+            (memory.stats, ()),
+            (memory.remember, (Note("a new one about the parser", by="ann"),)),
+            (memory.forget, ("m-7",)),
+            (memory.verify, ()),
+        ):
+            found = outcome(act, *words)
+            assert not isinstance(found, int) or found in (3, 7)
+    assert told > 20
+    assert unchanged > 20
+
+
+def test_every_page_that_a_query_reads_is_checked(sample, tmp_path):
+    """What a query needs, taken out page by page: told each time, and never an empty answer."""
+    content, _, answers = sample
+    put(tmp_path, content)
+    store = MemoryStore(place_of(tmp_path))
+    db = store.open_writer()
+    keys = [key for (key,) in db.execute("SELECT key FROM pages").fetchall()]
+    told = 0
+    for key in keys:
+        row = db.execute("SELECT data, mark FROM pages WHERE key = ?", (key,)).fetchone()
+        db.execute("DELETE FROM pages WHERE key = ?", (key,))
+        for query, wanted in answers.items():
+            store._pages = None
+            try:
+                assert Memory(store, clock=lambda: 1).recall(query) == wanted
+            except MemoryDamaged:
+                told += 1
+        db.execute("INSERT INTO pages VALUES (?, ?, ?)", (key, *row))
+    store.close()
+    assert told > 8
+
+
+def test_a_rebuild_saves_what_can_be_read_and_keeps_the_rest_aside(sample, tmp_path):
+    content, texts, answers = sample
+    put(tmp_path, content)
+    whole = memory_at(tmp_path).rebuild()
+    assert (whole.items, whole.lost) == (60, 0)
+    with open(whole.kept, "rb") as file:
+        assert file.read() == content
+    again = memory_at(tmp_path)
+    assert again.verify() == []
+    assert {q: [h.item.id for h in again.recall(q)] for q in QUERIES} == {
+        q: [h.item.id for h in hits] for q, hits in answers.items()
+    }
+    for damaged in damages(content, 40):
+        put(tmp_path, damaged)
+        try:
+            done = memory_at(tmp_path).rebuild()
+        except SchemaTooNew:
+            continue
+        fresh = memory_at(tmp_path)
+        assert fresh.verify() == []
+        kept = [item.text for item in fresh.items()]
+        assert len(kept) == done.items
+        assert set(kept) <= texts
+        with open(done.kept, "rb") as file:
+            assert file.read() == damaged
+        fresh.remember(Note("and it goes on"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a database at all" * 99, b"SQLite format 3\0" + b"\xff" * 5_000]
+)
+def test_a_file_that_is_no_memory_is_told_by_every_command(command, tmp_path, content):
+    assert command("init").status == 0
+    task = command("task", "create", "Mend the parser cache", "--quiet").out.decode().strip()
+    before = command("task", "context", task).out
+    put(command.folder, content)
+    for words in (
+        ("recall", "parser"),
+        ("stats",),
+        ("remember", "x"),
+        ("forget", "m-1"),
+        ("recall", "--task", task),
+    ):
+        done = command(*words, "--json")
+        assert (done.status, done.out, done.error["code"]) == (7, b"", "MEMORY_DAMAGED"), words
+        assert "memory rebuild" in done.error["hint"]
+    checked = command("memory", "verify", "--json")
+    assert (checked.status, checked.data["sound"]) == (7, False)
+    shown = command("task", "context", task).out.decode()
+    lines = shown.splitlines()
+    assert sum(line.startswith("warning: no hints from the memory") for line in lines) == 1
+    assert [
+        line for line in lines if not line.startswith("warning:")
+    ] == before.decode().splitlines()
+    assert command("memory", "rebuild").status == 0
+    assert command("remember", "x", "--quiet").out == b"m-1\n"
+    assert command("recall", "x").status == 0
+
+
+def test_a_newer_memory_is_refused_and_left_as_it_is(command, sample):
+    command("init")
+    put(command.folder, sample[0])
+    path = place_of(command.folder)
+    store = MemoryStore(path)
+    store.open_writer().execute("PRAGMA user_version=2")
+    store.close()
+    with open(path, "rb") as file:
+        before = file.read()
+    for words in (("recall", "x"), ("remember", "x"), ("stats",), ("memory", "rebuild")):
+        done = command(*words, "--json")
+        assert (done.status, done.error["code"]) == (7, "SCHEMA_TOO_NEW"), words
+    with open(path, "rb") as file:
+        assert file.read() == before
+
+
+def test_a_missing_memory_is_not_an_empty_answer(command):
+    command("init")
+    for words in (("recall", "x"), ("stats",), ("forget", "m-1"), ("memory", "rebuild")):
+        done = command(*words, "--json")
+        assert (done.status, done.error["code"]) == (3, "MEMORY_NOT_FOUND"), words
+    assert not (command.folder / ".continuum").exists()
+
+
+def test_a_locked_memory_is_busy_and_still_read(tmp_path):
+    memory = memory_at(tmp_path, wait=0.05)
+    memory.remember(Note("the first"))
+    with Lock(place_of(tmp_path) + ".lock"):
+        with pytest.raises(StoreBusy):
+            memory.remember(Note("the second"))
+        assert [hit.item.text for hit in memory.recall("first")] == ["the first"]
+
+
+WRITER = """
+import sys
+from contextspindle.actions.memory import Memory
+from contextspindle.core.memory import Limits, Note
+from contextspindle.store.memory import MemoryStore
+memory = Memory(MemoryStore(sys.argv[1]), Limits(20, 1_500), clock=lambda: 1)
+for number in range(10_000):
+    memory.remember(Note(f"number {number} of the parser cache is {number * 7}"))
+    print(number, flush=True)
+"""
+
+
+def test_killed_while_writing_at_most_the_item_in_flight_is_lost(tmp_path):
+    path = place_of(tmp_path)
+    for least in (1, 12, 40):
+        shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            for line in writer.stdout:
+                if int(line) >= least:
+                    writer.send_signal(signal.SIGKILL)
+                    break
+            last = int((line + writer.stdout.read()).split("\n")[-2])
+        memory = memory_at(tmp_path)
+        assert memory.verify() == []
+        newest = max(item.seq for item in memory.items()) - 1
+        assert newest in (last, last + 1)
+
+
+def test_after_a_rebuild_a_process_that_had_it_open_goes_on_in_the_fresh_one(tmp_path):
+    first, second = memory_at(tmp_path), memory_at(tmp_path)
+    first.remember(Note("one about the parser"))
+    second.rebuild()
+    first.remember(Note("two about the parser"))
+    assert {hit.item.text for hit in second.recall("parser")} == {
+        "one about the parser",
+        "two about the parser",
+    }
+    os.unlink(place_of(tmp_path))
+    with pytest.raises(MemoryNotFound):
+        first.recall("parser")

@@ -6,10 +6,20 @@ of the call, and knows no rule: those are the actions'.
 
 from __future__ import annotations
 
+from .. import workspace
 from ..core import instant, text
 from ..core.change import Request
 from ..errors import ClaimLost, InvalidInput, SnapshotNotFound, WorkspaceRefused
-from ..rendering import merge_line, report_lines, step_lines, summary_line, task_lines
+from ..rendering import (
+    hit_lines,
+    kept_lines,
+    memory_lines,
+    merge_line,
+    report_lines,
+    step_lines,
+    summary_line,
+    task_lines,
+)
 from .client import Client
 
 TYPE_CHECKING = False
@@ -206,6 +216,43 @@ def handoff(client: Client, values: Values) -> str:
     except SnapshotNotFound as error:
         error.hint = "Nothing is live either: contextspindle_task_create records a task."
         raise
+
+
+def remember(client: Client, values: Values) -> str:
+    """Keep a text for later."""
+    from ..core.memory import Note
+
+    space = client.find(values["workspace"] or "")
+    note = Note(
+        values["text"],
+        session=client.session,
+        source=values["source"] or "",
+        labels=tuple(values["labels"] or ()),
+        key=values["key"] or "",
+        pinned=bool(values["pin"]),
+    )
+    return _lines(*kept_lines(space.memory().remember(note)))
+
+
+def recall(client: Client, values: Values) -> str:
+    """Find what was remembered."""
+    space = client.find(values["workspace"] or "")
+    query, task = values["query"], values["task"]
+    if bool(query) == bool(task):
+        raise InvalidInput("Give a query or a task, one of the two")
+    limit = values["limit"] if values["limit"] is not None else 10
+    memory = space.memory()
+    if task:
+        hits = memory.recall_for(space.ledger().show(task), limit)
+    else:
+        hits = memory.recall(query, limit)
+    return _lines(*hit_lines(hits, workspace.now()))
+
+
+def stats(client: Client, values: Values) -> str:
+    """How much is remembered."""
+    space = client.find(values["workspace"] or "")
+    return _lines(*memory_lines(*space.memory().stats()))
 
 
 # -- what is asked

@@ -185,6 +185,26 @@ TOOLS = (
         Argument("budget", "number", "500 to 9500 bytes"),
         command="fuse restore",
     ),
+    _tool(
+        "remember",
+        "Keep a short text for later that belongs to no task: a fact, a preference, how something"
+        " is done.",
+        Argument("text", required=True),
+        Argument("source", help="where the whole of it can be read"),
+        Argument("labels", "list"),
+        Argument("key", help="replaces what had this key"),
+        Argument("pin", "switch", "never let it go"),
+        reads=False,
+    ),
+    _tool(
+        "recall",
+        "Find what was remembered, by any words.",
+        Argument("query"),
+        Argument("task", help="id: what fits a task, instead of a query"),
+        Argument("limit", "number", "1 to 100, default 10"),
+        _CURSOR,
+    ),
+    _tool("stats", "How much is remembered, of how much at most."),
 )
 """In the order in which clients show them."""
 
@@ -205,6 +225,13 @@ WITHOUT_TOOL = {
     ("setup",): "it changes the settings of the user's programs",
     ("mcp",): "it is the server itself",
     ("fuse", "setup"): "it changes the settings of the user's programs",
+    ("purge",): "it takes out for good what a user names, and cannot be undone",
+    ("forget",): "what goes for good is for the user to say",
+    ("memory", "sync"): "it reads transcripts, which an agent's program may keep from it",
+    ("memory", "import"): "it takes in files of other programs, which a user looks at first",
+    ("memory", "verify"): "it is for the user who looks after the file",
+    ("memory", "rebuild"): "it is for the user who looks after the file",
+    ("fuse", "demo"): "it shows a person what a handoff is",
     ("fuse", "save"): "the harness's hooks do it, at the right moment",
     ("fuse", "status"): "it is for the user who looks after the hooks",
     ("fuse", "list"): "it is for the user who looks after the hooks",

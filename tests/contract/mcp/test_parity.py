@@ -52,8 +52,10 @@ PLACES = {
     "task_backup": ("folder",),
     "task_restore": ("folder",),
     "task_claim": ("id",),
+    "remember": ("text",),
+    "recall": ("query", "limit"),
 }
-NOUNLESS = ("task_verify", "task_backup", "task_restore")
+NOUNLESS = ("task_verify", "task_backup", "task_restore", "remember", "recall", "stats")
 
 
 def words_of(tool: str, given: dict) -> list[str]:
@@ -388,7 +390,31 @@ async def troubles(both):
     await both("task_show", "WORKSPACE_NOT_FOUND", id="$a")
 
 
-@pytest.mark.parametrize("talk", [creations, updates, claims, reads, copies, troubles])
+async def remembering(both):
+    for tool, given in (("recall", {"query": "x"}), ("stats", {})):
+        await both(tool, "MEMORY_NOT_FOUND", **given)
+    await both("task_create", goal="Ship the parser", names="a")
+    await both("remember", text="We ship on Fridays", source="handbook", labels=["team"], key="day")
+    await both("remember", text="we ship on  fridays")
+    await both("remember", text="We ship on Mondays", key="day", pin=True)
+    await both("recall", query="when do we ship?", limit=5)
+    await both("recall", task="$a")
+    await both("recall", query="zebra")
+    await both("recall", "INVALID_INPUT")
+    await both("recall", "INVALID_INPUT", query="ship", task="$a")
+    await both("recall", "INVALID_INPUT", query="ship", limit=101)
+    await both("remember", "INVALID_INPUT", text=" ")
+    await both("stats")
+    for folder in (both.theirs, both.ours):
+        path = folder / ".continuum" / "memory.sqlite3"
+        path.write_bytes(b"not a database" * 400)
+        (folder / ".continuum" / "memory.sqlite3-wal").unlink(missing_ok=True)
+        # A memory that is open already was read as what it was then.
+        (folder / ".contextspindle" / "config.json").write_text('{"actor": "ada"}')
+    await both("recall", "MEMORY_DAMAGED", query="ship")
+
+
+@pytest.mark.parametrize("talk", [creations, updates, claims, reads, copies, remembering, troubles])
 def test_the_command_and_the_tool_agree(both, talk):
     assert both(talk)
 
@@ -398,6 +424,9 @@ ELSEWHERE = {
     "SETTINGS_DAMAGED": "no tool changes a program's settings",
     "SETUP_INCOMPLETE": "no tool changes a program's settings",
     "EVENT_UNKNOWN": "no tool takes a hook's payload",
+    "ITEM_NOT_FOUND": "no tool forgets",
+    "MEMORY_FULL": "of limits below what the settings allow; the same action words it for both",
+    "PURGE_UNFINISHED": "no tool purges",
     "STORE_UNAVAILABLE": "of the file system; the same function words it for both",
     "STORE_READ_ONLY": "of the file system; the same function words it for both",
     "STORE_FULL": "of the file system; the same function words it for both",
@@ -417,7 +446,7 @@ def every_code(kind=errors.SpindleError):
 
 def test_every_code_is_tried_or_has_a_reason_why_not():
     source = "".join(inspect.getsource(one) for one in (creations, updates, claims, reads))
-    source += inspect.getsource(copies) + inspect.getsource(troubles)
+    source += "".join(inspect.getsource(one) for one in (copies, remembering, troubles))
     tried = {code for code in every_code() if f'"{code}"' in source}
     assert tried.isdisjoint(ELSEWHERE)
     assert tried | ELSEWHERE.keys() == set(every_code())

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .harness.install import Setup
     from .store.incidents import Incidents
     from .store.inspect import Report
+    from .store.memory import MemoryStore
     from .store.safety import Copies
     from .store.snapshots import JsonLinesLog
     from .store.sqlite import SqliteStore
@@ -165,8 +166,15 @@ class Workspace:
         eraser = Eraser(given)
         outside = copies.outside(self.folder, eraser)
         places = copies.places(self.folder)
+        if os.path.lexists(self.memory_path):
+            from .store.memory_purge import Remembered
+
+            places["memory"] = Remembered(self._memory_store())
         purger = Purger(self.store(), places, actor=self.settings.actor, clock=now)
         purged = purger.purge(eraser) if write else purger.preview(eraser)
+        original = os.path.join(os.path.dirname(self.memory_path), "memory.state")
+        if os.path.isfile(original) and copies.holds(original, eraser):
+            outside[original] = "memory of the original"
         return purged._replace(left=tuple(copies.left(self.folder, eraser)), outside=outside)
 
     def verify(self, *, deep: bool = False, progress: Callable[[int], object] = id) -> Report:
@@ -227,10 +235,14 @@ class Workspace:
         """The memory's actions on this workspace."""
         from .actions.memory import Memory
         from .core.memory import Limits
-        from .store.memory import MemoryStore
 
         limits = Limits(self.settings.memory_items, self.settings.memory_bytes)
-        return Memory(MemoryStore(self.memory_path, self.settings.journal), limits, clock=now)
+        return Memory(self._memory_store(), limits, clock=now)
+
+    def _memory_store(self) -> MemoryStore:
+        from .store.memory import MemoryStore
+
+        return MemoryStore(self.memory_path, self.settings.journal)
 
     def original_memory(self, path: str) -> list[tuple[int, str]]:
         """The texts of an original memory's snapshot, with their numbers."""

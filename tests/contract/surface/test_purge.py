@@ -232,3 +232,56 @@ def test_a_backup_is_made_where_its_place_cannot_be_noted(project, place, leakin
     assert project("export", "../e").status == 0
     done = project("purge", "--json", input=SECRET).data
     assert [one["kind"] for one in done["outside"]] == ["export"]
+
+
+# -- the memory
+
+
+@pytest.fixture
+def memory(project) -> Path:
+    """The folder of a memory in which one of two items holds the text."""
+    secret = SECRET.decode()
+    assert project("remember", f"the key of the harbour is {secret}", "--label", "l").status == 0
+    assert project("remember", "the harbour opens at six").status == 0
+    return project.folder / ".continuum"
+
+
+def test_what_was_remembered_goes_as_a_whole_and_the_rest_is_found_as_before(project, memory):
+    preview = project("purge", input=SECRET)
+    assert b"memory: 1" in preview.out
+    assert holding(memory) != []
+    assert project("purge", "--write", input=SECRET).status == 0
+    assert holding(memory) == []
+    hits = project("recall", "when does the harbour open?", "--json").data["hits"]
+    assert [one["text"] for one in hits] == ["the harbour opens at six"]
+    assert project("memory", "verify").status == 0
+
+
+def test_a_text_that_was_forgotten_or_put_aside_before_is_taken_out_too(project, memory):
+    assert project("memory", "rebuild").status == 0  # which keeps the file as it was
+    assert project("forget", "m-1").status == 0
+    assert len([one for one in holding(memory) if ".kept-" in one]) == 1
+    assert project("purge", "--write", input=SECRET).status == 0
+    assert holding(memory) == []
+    assert project("stats", "--json").data["items"] == 1
+
+
+def test_a_memory_that_is_damaged_is_rebuilt_and_does_not_stand_in_the_way(
+    project, memory, leaking
+):
+    path = memory / "memory.sqlite3"
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        raw.execute("UPDATE items SET mark = mark + 1 WHERE seq = 2")
+    raw.close()
+    assert project("purge", "--write", input=SECRET).status == 0
+    assert holding(memory) == []
+    assert project("memory", "verify").status == 0
+
+
+def test_a_snapshot_of_the_original_is_named_and_left_alone(project, memory):
+    state = memory / "memory.state"
+    state.write_bytes(b"CTNM0001 " + SECRET)
+    done = project("purge", "--write", input=SECRET)
+    assert str(state).encode() in done.out
+    assert SECRET in state.read_bytes()

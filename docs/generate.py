@@ -215,6 +215,7 @@ def settings() -> str:
                 *(
                     (f"`{variable}`", f"where {name} keeps its settings; `~/{folder}` without it")
                     for name, (variable, folder) in config.HARNESS_FOLDERS.items()
+                    if variable
                 ),
                 ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
                 ("`XDG_CONFIG_HOME`", "where programs keep settings; `~/.config` without it"),

@@ -100,9 +100,12 @@ HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
     "codex": ("CODEX_HOME", ".codex"),
     "copilot-cli": ("COPILOT_HOME", ".copilot"),
+    "droid": ("", ".factory"),
+    "gemini": ("", ".gemini"),
+    "qwen-code": ("", ".qwen"),
 }
-"""Where a harness keeps its own settings: the variable that names the folder, and the folder in the
-home folder where the variable does not."""
+"""Where a harness keeps its own settings: the variable that names the folder, if it has one, and
+the folder in the home folder otherwise."""
 STARTUP = (".zshenv", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile")
 """Names of such files in a home folder."""
 
@@ -134,7 +137,8 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
         folders={
-            name: environ.get(variable) or (os.path.join(home, folder) if home else "")
+            name: (environ.get(variable) if variable else "")
+            or (os.path.join(home, folder) if home else "")
             for name, (variable, folder) in HARNESS_FOLDERS.items()
         },
         config_home=environ.get("XDG_CONFIG_HOME")

@@ -182,5 +182,5 @@ def test_where_other_programs_keep_their_settings_follows_their_variables_and_th
     assert (found.config_home, found.session) == ("/c", "s")
     for name, (variable, folder) in config.HARNESS_FOLDERS.items():
         assert plain.folders[name] == f"{plain.home}/{folder}"
-        assert config.load({**home, variable: "/a"}).folders[name] == "/a"
+        assert not variable or config.load({**home, variable: "/a"}).folders[name] == "/a"
         assert config.load({"HOME": "/nowhere"}).folders[name] == ""

@@ -220,13 +220,20 @@ class Fuse:
         return facts(self._ledger, task)
 
     def restore(
-        self, session: str | None, budget: int, *, agent: str = "", thorough: bool = False
+        self,
+        session: str | None,
+        budget: int,
+        *,
+        agent: str = "",
+        previous: str = "",
+        thorough: bool = False,
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
         Without a session, the newest snapshot is taken, whichever it is of.  A session that has no
-        snapshot gets live tasks; SnapshotNotFound if there are none either.  ``thorough`` looks at
-        large checkouts too, where nobody waits.
+        snapshot gets that of the ``previous`` one, if the harness says that it goes on from it;
+        else live tasks, or SnapshotNotFound if there are none either.  ``thorough`` looks at large
+        checkouts too, where nobody waits.
         """
         if not MIN_BUDGET <= budget <= MAX_BUDGET:
             raise InvalidInput(
@@ -235,6 +242,8 @@ class Fuse:
             )
         key = session_key(session, agent) if session is not None else None
         snapshot = self._log.newest(key)
+        if snapshot is None and previous:
+            snapshot = self._log.newest(session_key(previous, agent))
         tasks, problem = self._live_tasks(snapshot.get("task", "") if snapshot else "")
         if snapshot is None and not tasks:
             raise SnapshotNotFound(

@@ -306,7 +306,7 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
         try:
             # A setting beyond what a harness takes in must not cost the agent its record.
             budget = max(MIN_BUDGET, min(space.settings.fuse_budget, MAX_BUDGET))
-            found = fuse.restore(event.session, budget, agent=event.agent)
+            found = fuse.restore(event.session, budget, agent=event.agent, previous=event.previous)
         except SnapshotNotFound:
             return ""
     elif event.source in ("startup", "clear"):

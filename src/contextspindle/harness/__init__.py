@@ -66,6 +66,10 @@ if TYPE_CHECKING:
 ADAPTERS = {
     "claude-code": "claude_code",
     "codex": "codex",
+    "qwen-code": "qwen_code",
+    "droid": "droid",
+    "gemini": "gemini",
+    "copilot-cli": "copilot_cli",
     "plain": "plain",
 }
 """Name of the harness to its module here, in the order in which the format is asked for."""

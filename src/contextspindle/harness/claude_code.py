@@ -116,8 +116,8 @@ def worth(line: bytes, frugal: bool) -> bool:
 
 def recognises(entry: dict[str, Any]) -> bool:
     """Whether ``entry`` can only be a line of this harness."""
-    if "sessionId" not in entry and "uuid" not in entry:
-        return False
+    if ("sessionId" not in entry and "uuid" not in entry) or "provenance" in entry:
+        return False  # the latter is Qwen Code, whose lines are otherwise alike
     kind = entry.get("type")
     if kind in ("user", "assistant"):
         return isinstance(entry.get("message"), dict)

@@ -38,7 +38,7 @@ def test_every_adapter_offers_the_whole_contract(name):
 
 
 def test_an_unknown_harness_is_refused_with_the_known_ones():
-    with pytest.raises(InvalidInput, match="claude-code, codex, plain"):
+    with pytest.raises(InvalidInput, match="claude-code, codex"):
         adapter("telepathy")
 
 

@@ -54,8 +54,11 @@ def said(root) -> list[tuple[str, str]]:
             if path.parent.name == "reference":
                 continue  # generated from the table, and held to it elsewhere
             text = text.replace("\\\n", " ")
-            for block in re.findall(r"```(?:sh|console)\n(.*?)```|`([^`\n]+)`", text, re.S):
-                for line in "".join(block).splitlines():
+            parts = re.findall(r"```(sh|console)\n(.*?)```|`([^`\n]+)`", text, re.S)
+            for kind, block, span in parts:
+                for line in (block or span).splitlines():
+                    if kind == "console" and not line.startswith("$ "):
+                        continue  # what the command answers
                     match = SAID.search(line.removeprefix("$ "))
                     if match:
                         found.append((str(path.relative_to(root)), match[0]))

@@ -11,6 +11,7 @@ import pytest
 from contextspindle import __version__
 from contextspindle.cli import full, parse
 from contextspindle.harness import claude_code, hooks, install
+from contextspindle.mcp_server.tools import TOOLS
 
 TEXTS = ("README.md", "docs/**/*.md", "integrations/**/*.md")
 
@@ -34,6 +35,13 @@ def test_the_hooks_of_the_plugin_are_those_that_set_up_writes_for_many(plugin):
 def test_the_plugin_has_the_version_of_the_program(plugin):
     manifest = json.loads((plugin / ".claude-plugin" / "plugin.json").read_text())
     assert (manifest["name"], manifest["version"]) == ("contextspindle", __version__)
+
+
+def test_the_plugin_starts_the_server_and_its_tool_names_fit(plugin):
+    servers = json.loads((plugin / ".mcp.json").read_text())["mcpServers"]
+    assert servers == {"spindle": {"command": "contextspindle", "args": ["mcp"]}}
+    longest = max(len(tool.name) for tool in TOOLS)
+    assert len("mcp__plugin_contextspindle_spindle__") + longest <= 64
 
 
 def test_the_skill_says_when_it_is_for_and_fits_what_a_harness_reads(plugin):

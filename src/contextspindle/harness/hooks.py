@@ -6,8 +6,6 @@ handlers.  Whatever is not ours stays as it stands, in its order, to the byte.
 
 from __future__ import annotations
 
-from itertools import takewhile
-
 from ..core import jsonc
 from ..core.value import Value
 
@@ -58,7 +56,9 @@ def ours(handler: object) -> str:
     # The committed form asks first whether the command is there.
     for at, word in enumerate(words):
         if word.rpartition("/")[2] in NAMES and words[at + 1 : at + 2] == ["fuse"]:
-            return " ".join(takewhile(lambda word: word not in _JOINTS, words[at + 1 :]))
+            rest = words[at + 1 :]
+            end = next((place for place, one in enumerate(rest) if one in _JOINTS), len(rest))
+            return " ".join(rest[:end])
     return ""
 
 

@@ -163,7 +163,7 @@ def daily_copy_is_whole_or_absent(before: World, after: World, result: Any) -> N
     again = after.run("task", "create", "the next of a day")
     assert again.status == 0, again.err
     assert _check_copies(after)
-    found = {one.name for one in (after.place / "tasks" / "safety").iterdir()}
+    found = {one.name for one in (after.place / "tasks" / "safety").glob("daily-*")}
     assert not found - {*OLD_COPIES, _today()}
     assert len(found) == 7
 
@@ -317,16 +317,17 @@ def holding(place: Path) -> list[Path]:
 def remembering_is_whole_or_absent(before: World, after: World, result: Any) -> None:
     """The memory is sound, holds the text or not, and no task noticed."""
     assert after.tasks() == before.tasks()
-    found = _memory(after)
+    found = remembered(after)
     assert found in ([], ["the parser of the harbour plan"])
     assert found or result.status != 0
     again = after.run(*CASES["remember"].words)
     assert again.status == 0, again.err
     assert again.data["merged"] is bool(found)
-    assert _memory(after) == ["the parser of the harbour plan"]
+    assert remembered(after) == ["the parser of the harbour plan"]
 
 
-def _memory(world: World) -> list[str]:
+def remembered(world: World) -> list[str]:
+    """The texts of a memory, which is sound; none where there is no file."""
     path = world.folder / ".continuum" / "memory.sqlite3"
     if not path.exists():
         return []

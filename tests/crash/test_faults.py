@@ -50,7 +50,7 @@ def world(command, tmp_path, kept):
         found = World(command, folder)
         if case.due:
             make_due(found)
-            (found.place / "tasks" / "safety").mkdir()
+            (found.place / "tasks" / "safety").mkdir(exist_ok=True)
             for name in OLD_COPIES:
                 (found.place / "tasks" / "safety" / name).write_text("older")
         return found

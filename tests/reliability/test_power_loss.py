@@ -11,7 +11,7 @@ import pytest
 
 from contextspindle.errors import SpindleError
 from contextspindle.store.backup import opened
-from tests.crash.cases import CASES, KEPT, World, make_project
+from tests.crash.cases import CASES, KEPT, World, make_project, remembered
 from tests.reliability import power
 
 SAMPLE = 60
@@ -47,7 +47,7 @@ def project(tmp_path_factory) -> Path:
 
 
 def state_of(folder: Path):
-    """All that a user has in a project: tasks, snapshots, what was exported and backed up."""
+    """All that a user has in a project: tasks, snapshots, hints, an export and a backup."""
     world = World(None, folder)
     exported = folder / "out.jsonl"
     backup = None
@@ -58,6 +58,7 @@ def state_of(folder: Path):
     return (
         world.tasks() if world.path.exists() else None,
         world.snapshots(),
+        remembered(world),
         exported.read_bytes() if exported.exists() else None,
         backup,
     )

@@ -298,8 +298,7 @@ COMMANDS = (
         (
             "contextspindle restore ~/backups/shop-2026-11-30",
             "contextspindle restore ~/backups/shop-2026-11-30 --workspace ~/code/shop-again",
-            "contextspindle restore .contextspindle/tasks/safety/daily-2026-11-30.sqlite3"
-            " --workspace ~/code/shop-again",
+            "contextspindle restore .contextspindle/tasks/safety/daily-2026-11-30.sqlite3",
         ),
         "What is the same stays, what is older there is passed over, and a task whose history"
         " differs is a conflict: all of them are listed, and nothing is written. A copy of the"

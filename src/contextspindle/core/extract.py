@@ -147,7 +147,7 @@ class Extractor:
         elif kind == INTERRUPT:
             self._interrupted = True
         elif kind == SHELL:
-            self._candidates.act(turn._replace(kind=CALL, tool="!", about=turn.text))
+            self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=turn.text))
 
     # ---- taking in ----
 

@@ -237,7 +237,11 @@ class Parser:
             return [Turn(line, SHELL, clean(tagged(start, "bash-input")))]
         if start.startswith("<bash-stdout>"):
             output = tagged(start, "bash-stdout") + "\n" + tagged(start, "bash-stderr")
-            return [Turn(line, RESULT, shapes.bounded(without_echo(output.strip())), tool="!")]
+            return [
+                Turn(
+                    line, RESULT, shapes.bounded(without_echo(output.strip())), tool="user's shell"
+                )
+            ]
         if start.startswith("<user-memory-input>"):
             return [Turn(line, SAID, clean(tagged(start, "user-memory-input")), via=COMMAND)]
         if start.startswith("<system-reminder>"):
@@ -332,7 +336,8 @@ class Parser:
     ) -> list[Turn]:
         turns = []
         if tool == "ExitPlanMode":
-            turns.append(Turn(line, PROPOSAL, shapes.plan(given, None), call=call, failed=True))
+            # The plan stands in the line of the call: this one could not be quoted for it.
+            turns.append(Turn(line, PROPOSAL, call=call, failed=True))
         _, told, words = text.partition(_REFUSAL_WORDS)
         words = own_words(words.partition(_REFUSAL_END)[0])
         if told and words:

@@ -48,7 +48,9 @@ LABELS = (
     r"failed: ",
     r"branch: ",
     r"pull request: ",
-    r"[A-Za-z_][\w.-]*( failed)?: ",  # of a tool
+    r"git status: ",
+    r"user's shell( failed| gave)?: ",
+    r"(then )?[A-Za-z_][\w.-]*( failed| gave)?: ",  # of a tool
     r"\(approved plan\) ",
 )
 """What may stand between a pointer and what it points to."""
@@ -61,7 +63,7 @@ def strings(value: Any) -> list[str]:
             inner = json.loads(value) if value.startswith("{") else None
         except ValueError:
             inner = None
-        return strings(inner) if isinstance(inner, dict) else [value]
+        return [value, *(strings(inner) if isinstance(inner, dict) else ())]
     if isinstance(value, dict):
         return [one for part in value.values() for one in strings(part)]
     if isinstance(value, list):
@@ -189,6 +191,20 @@ def is_occasion(source: Source, number: int, asked: str) -> bool:
     )
 
 
+def paths_of(told: str) -> list[str]:
+    """The files of a line in which folders may be named once: ``in root: a/{b, c}, d``."""
+    root, inside, rest = told.rpartition(": ")
+    prefix = root.removeprefix("in ") if inside else ""
+    return [
+        prefix + folder + name
+        for folder, names, single in re.findall(
+            r"([^,{} ][^,{}]*)\{([^}]*)\}|([^,{} ][^,{}]*)", rest
+        )
+        for name in (names.split(", ") if names else [single])
+        if folder or name
+    ]
+
+
 def untrue(source: Source, text: str) -> list[str]:
     """The lines of a handoff that are neither quotations nor of the closed list."""
     wrong = []
@@ -199,8 +215,8 @@ def untrue(source: Source, text: str) -> list[str]:
         at += 1
         if any(re.fullmatch(one, line) for one in FIXED):
             continue
-        if line.startswith("- files changed, newest first: "):
-            names = line.partition(": ")[2].split(", ")
+        if re.match("- files changed(, newest first| and, as far as seen, uncommitted): ", line):
+            names = paths_of(line.partition(": ")[2])
             wrong += [n for n in names if not source.holds_before(n, len(source.rows))]
             continue
         found = re.match(r"- \[L(\d+)\] ?(.*)$", line)

@@ -49,10 +49,11 @@ def test_the_id_alone_is_printed_when_it_is_asked_for(project):
 
 
 def test_a_masked_secret_is_said_and_stands_nowhere_in_the_file(project):
-    done = project("remember", "the key AKIAIOSFODNN7EXAMPLE opens amber")
+    key = "AKIA" + "IOSFODNN7QRSTUVW"
+    done = project("remember", f"the key {key} opens amber")
     assert b"secrets in it were masked" in done.out
     for path in (project.folder / ".continuum").iterdir():
-        assert b"AKIAIOSFODNN7EXAMPLE" not in path.read_bytes()
+        assert key.encode() not in path.read_bytes()
 
 
 def test_what_fits_a_task_is_recalled_and_hinted(project, create):

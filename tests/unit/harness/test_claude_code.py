@@ -283,7 +283,7 @@ def test_a_plan_is_a_proposal_approved_or_not():
         ("# Sail to Bergen", False)
     ]
     turns = turns_of([plan, refuses("c1", "by train")])
-    assert [(t.text, t.failed) for t in turns if t.kind == PROPOSAL] == [("# Sail to Bergen", True)]
+    assert [(t.text, t.failed) for t in turns if t.kind == PROPOSAL] == [("", True)]
     assert [t.text for t in turns if t.kind == SAID] == ["by train"]
 
 

@@ -22,7 +22,7 @@ _ID = Argument("id", required=True)
 _LIMIT = Argument("limit", "number", "1 to 100")
 _OFFSET = Argument("offset", "number")
 _CURSOR = Argument("cursor", help="from the last reply, for the rest")
-_WORKSPACE = Argument("workspace", help="project folder, if not this one")
+_WORKSPACE = Argument("workspace", help="project folder")
 _FIELDS = (
     Argument("criteria", "list", "when it is done; replaces all"),
     Argument("status", help="open, active, blocked, done, cancelled"),

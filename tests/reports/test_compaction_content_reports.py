@@ -104,7 +104,7 @@ def test_cc05_what_was_changed_and_that_it_passed_is_told(compacted):
     entries = [user("Split the settings module.")]
     for number in range(5):
         entries += [
-            calls(f"e{number}", "Edit", file_path=f"/work/settings/part{number}.py"),
+            calls(f"e{number}", "Edit", file_path=f"/srv/settings/part{number}.py"),
             returns(f"e{number}", "updated", {"filePath": "x"}),
         ]
     entries += [calls("t", "Bash", command="pytest -q"), returns("t", "41 passed in 2.1s")]

@@ -261,7 +261,9 @@ def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) 
         return "webhook" in lower
     judged = value[:200]
     letters = any(c.isalpha() for c in judged)
-    digits = any(c.isdigit() for c in judged)
+    digits = any(digit in judged for digit in "0123456789") or (
+        not judged.isascii() and any(c.isdigit() for c in judged)
+    )
     if telling == "auth":
         return len(value) >= 12 and is_random(value) and not value.strip(BASE64)
     if kind == _IS:

@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 
 from ..core import canon
-from ..core.text import clean, folded, shortened
 from ..core.transcript import HEAR, NONE, RESTORE, SAVE, Event
-from ..errors import EventUnknown
+from .payloads import event_of, is_plain_name, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
     The project folder is named after ``cwd``; a session that was begun elsewhere is looked for in
     the other project folders too.
     """
-    if not _is_plain_name(session):
+    if not is_plain_name(session):
         return None
     projects = os.path.join(config_dir, "projects")
     name = session + ".jsonl"
@@ -57,10 +56,6 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
 def subagent_transcript(main: str, agent: str) -> str:
     """The transcript of subagent ``agent`` beside the ``main`` one of its session."""
     return os.path.join(main.removesuffix(".jsonl"), "subagents", f"agent-{agent}.jsonl")
-
-
-def _is_plain_name(name: str) -> bool:
-    return bool(name) and len(name) <= 128 and name.replace("-", "").replace("_", "").isalnum()
 
 
 # ---- reading -------------------------------------------------------------------------------
@@ -230,49 +225,24 @@ def parse_event(payload: object) -> Event:
     A payload of another program that runs this harness's hooks gives an event with the verb
     ``none`` and that program's name as ``caller``: it must be answered with silence.
     """
-    if not isinstance(payload, dict):
-        raise EventUnknown("The hook payload is not a JSON object.")
-
-    def word(key: str) -> str:
-        value = payload.get(key)
-        return clean(value) if isinstance(value, str) else ""
-
-    caller = _foreign_caller(payload)
-    session = word("session_id") or (word("sessionId") if caller else "")
-    if caller:
-        return Event(NONE, session, word("transcript_path"), word("cwd"), caller=caller)
-    name = word("hook_event_name")
-    if not name or not session:
-        missing = "hook_event_name" if not name else "session_id"
-        raise EventUnknown(f"The hook payload has no {missing}.")
-    agent, transcript = word("agent_id"), word("transcript_path")
-    verb = _VERBS.get(name, NONE)
-    told = ""
-    if name == "SubagentStop":
+    if isinstance(payload, dict) and (caller := _foreign_caller(payload)):
+        session = word(payload, "session_id") or word(payload, "sessionId")
+        place, folder = word(payload, "transcript_path"), word(payload, "cwd")
+        return Event(NONE, session, place, folder, caller=caller)
+    event = event_of(payload, NAME, _VERBS)
+    assert isinstance(payload, dict)
+    if event.name == "SubagentStop":
         # The summary is in no file yet when a session starts again behind it: only here it is said.
         # What it thought before it, in an analysis, the model never sees again.
-        _, written, rest = word("last_assistant_message").partition("<summary>")
-        agent, told = "", rest.partition("</summary>")[0]
-        if not word("agent_type") and written:
-            verb = HEAR
-    if agent:
+        _, written, rest = word(payload, "last_assistant_message").partition("<summary>")
+        told = rest.partition("</summary>")[0]
+        if written and not word(payload, "agent_type"):
+            return event._replace(verb=HEAR, agent="", summary=told)
+        return event._replace(agent="")
+    if event.agent and event.transcript:
         # The harness names the main transcript here; the subagent has one of its own.
-        if not _is_plain_name(agent):
-            raise EventUnknown(f"The agent id {shortened(folded(agent), 40)!r} is not an id.")
-        transcript = subagent_transcript(transcript, agent) if transcript else ""
-    return Event(
-        verb,
-        session,
-        transcript,
-        word("cwd"),
-        agent,
-        source=word("source"),
-        trigger=word("trigger"),
-        name=name,
-        caller=NAME,
-        previous=word("previous_session_id"),
-        summary=told if verb == HEAR else "",
-    )
+        return event._replace(transcript=subagent_transcript(event.transcript, event.agent))
+    return event
 
 
 def _foreign_caller(payload: dict[str, Any]) -> str:

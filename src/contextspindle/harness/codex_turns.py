@@ -20,7 +20,6 @@ from ..core.transcript import (
     INTERRUPT,
     LAUNCH,
     OUTCOME,
-    PLACE,
     PROMPT,
     RESULT,
     SAID,
@@ -33,6 +32,7 @@ from ..core.transcript import (
 )
 from . import claude_shapes as shapes
 from .claude_shapes import about_of, own_words
+from .tools import place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ class Parser:
             git = payload.get("git")
             branch = git.get("branch") if isinstance(git, dict) else None
             return [
-                *self._placed(line, "branch", branch),
-                *self._placed(line, "folder", payload.get("cwd")),
+                *place(line, "branch", branch, self._place),
+                *place(line, "folder", payload.get("cwd"), self._place),
             ]
         return []
 
@@ -117,12 +117,6 @@ class Parser:
         if text is None:
             return []
         return [text._replace(seal=self.held.pop(text.line, ""))]
-
-    def _placed(self, line: int, about: str, value: object) -> list[Turn]:
-        if not isinstance(value, str) or not value or value == self._place.get(about):
-            return []
-        self._place[about] = value
-        return [Turn(line, PLACE, shortened(folded(value), shapes.ABOUT), about=about)]
 
     # ---- what was said ----
 

@@ -9,6 +9,7 @@ from ..core.transcript import (
     EDIT,
     LAUNCH,
     OUTCOME,
+    PLACE,
     RESULT,
     TODOS,
     Step,
@@ -101,8 +102,6 @@ def _row(at: int, row: str) -> Step:
 
 def place(line: int, about: str, value: object, known: dict[str, str]) -> list[Turn]:
     """A change of branch or folder against what is ``known``, which is brought up to date."""
-    from ..core.transcript import PLACE
-
     if not isinstance(value, str) or not value or known.get(about) == value:
         return []
     known[about] = value

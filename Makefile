@@ -7,16 +7,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md $(shell find src scripts -type f -not -name '*.pyc' 2>/dev/null)
 
+# A worker for each processor; a worker that has nothing left takes tests from another.
+SPREAD := --numprocesses auto --maxprocesses 8 --dist worksteal
+
 .PHONY: demo test test-long test-live check format bench docs clean
 
 demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after its compaction
 	@sh examples/demo.sh $(BIN)/contextspindle
 
 test: check  ## the checks, then every test in its sampled form
-	$(BIN)/python -m pytest tests --ignore=tests/live
+	$(BIN)/python -m pytest tests --ignore=tests/live $(SPREAD)
 
 test-long: check  ## the same with full counts
-	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests --ignore=tests/live
+	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests --ignore=tests/live $(SPREAD)
 
 test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a stand-in for a model
 	$(BIN)/python -m pytest tests/live -rs

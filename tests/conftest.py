@@ -81,8 +81,11 @@ def _is_foreign_setting(name: str) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_stay_near)
-    for name in [name for name in os.environ if _is_foreign_setting(name)]:
-        del os.environ[name]
+    # Workers read the settings of the tests from the environment that they are started with: the
+    # process that starts them keeps it, and runs no test.
+    if not getattr(config.option, "numprocesses", None):
+        for name in [name for name in os.environ if _is_foreign_setting(name)]:
+            del os.environ[name]
     # What Hypothesis keeps between runs would make one run depend on another.
     kept = tempfile.TemporaryDirectory(prefix="contextspindle-hypothesis-")
     set_hypothesis_home_dir(kept.name)

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,40 @@ def test_in11_the_stored_command_needs_no_path(project, payload, home):
     assert command.startswith("/")
     text = answers(command, project.folder, payload, PATH="/nonexistent", HOME=str(home))
     assert "login page" in text
+
+
+@pytest.mark.parametrize(
+    ("there", "edited"),
+    [
+        ("[mcp_servers.contextspindle]\ncommand = 'contextspindle'\nargs = ['mcp']\n", True),
+        ('[mcp_servers."contextspindle"]\ncommand = "contextspindle"\nargs = ["mcp"]\n', True),
+        (
+            '[ mcp_servers . contextspindle ]\ncommand = "/old/contextspindle"\nargs = ["mcp"]\n',
+            True,
+        ),
+        ("mcp_servers.contextspindle = { command = 'contextspindle', args = ['mcp'] }\n", False),
+        ("[mcp_servers]\ncontextspindle = { command = 'contextspindle', args = ['mcp'] }\n", False),
+    ],
+)
+def test_in14_a_table_that_is_there_already_is_never_put_in_twice(project, home, there, edited):
+    path = home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    text = 'model = "of mine"  # stays\n' + there + '\n[mcp_servers.other]\ncommand = "other"\n'
+    path.write_text(text)
+    for _ in range(2):
+        done = project("setup", "codex", "--mcp", "--write")
+        assert (done.status == 0) is edited, done.err
+        servers = tomllib.loads(path.read_text())["mcp_servers"]
+        assert sorted(servers) == ["contextspindle", "other"]
+        assert servers["contextspindle"]["args"] == ["mcp"]
+        assert servers["other"] == {"command": "other"}
+        assert path.read_text().startswith('model = "of mine"  # stays\n')
+    if edited:
+        assert servers["contextspindle"]["command"].endswith("/contextspindle")
+        assert servers["contextspindle"]["command"] != "/old/contextspindle"
+    else:
+        assert path.read_text() == text
+        assert b"config.toml" in done.err
 
 
 @pytest.mark.parametrize(

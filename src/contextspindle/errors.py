@@ -165,7 +165,10 @@ class ClaimHeld(Conflict):
     """Another holds a live claim on the task, and the change does more than add entries."""
 
     code = "CLAIM_HELD"
-    hint = "Take another task ('contextspindle task claim --next'), or wait for the lease to end."
+    hint = (
+        "If the claim is yours, carry its token: --claim TOKEN, or CONTEXTSPINDLE_CLAIM."
+        " Else take another task (contextspindle task claim --next), or wait for the lease to end."
+    )
 
 
 class ClaimLost(Conflict):

@@ -7,9 +7,8 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.task import is_id
 from ..core.text import shortened
-from ..core.transcript import CALL, CLOSING, OPENING
+from ..core.transcript import CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
     InvalidInput,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..core.draft import Draft
     from ..core.task import Summary
-    from ..core.transcript import Reading, Turn
+    from ..core.transcript import Reading
     from ..ports import Beside, Drift, SnapshotLog, Transcript
     from .ledger import Ledger
 
@@ -42,8 +41,6 @@ START_BUDGET = 1_500
 
 LIVE_TASKS = 8
 """The most live tasks that a restore names."""
-_TASK_VERBS = frozenset("update show context claim prove release".split())
-_TOOLS = "contextspindle_task_"
 
 _STRANGE = (OSError, ValueError, TypeError, LookupError, AttributeError, SpindleError)
 """What comes of a snapshot or a checkout of a shape that nobody has met."""
@@ -111,14 +108,15 @@ class Fuse:
         is of this session and of a known form.
         """
         from ..core.extract import Extractor
+        from .own_calls import OwnCalls
 
         extractor = Extractor()
         partial = False
-        task = ""
+        own = OwnCalls()
         transcript.keep_to(out_of_time)
         for number, turn in enumerate(transcript):
             extractor.feed(turn)
-            task = _task_of(turn) or task
+            own.feed(turn)
             if not number % _CHECK_EVERY and out_of_time():
                 partial = True
                 break
@@ -152,8 +150,10 @@ class Fuse:
             "reading": reading._asdict(),
             "draft": draft.to_document(),
         }
-        if task:
-            snapshot["task"] = task
+        if own.task:
+            snapshot["task"] = own.task
+        if own.token:
+            snapshot["claim"] = own.token
         if origin:
             snapshot["from"] = origin
         try:
@@ -163,7 +163,7 @@ class Fuse:
         if place:
             snapshot["place"] = place
         changed = self._log.append(_bounded(snapshot))
-        return Saved(key, changed, len(draft.items), reading, partial, task=task)
+        return Saved(key, changed, len(draft.items), reading, partial, task=own.task)
 
     def _with_heritage(
         self, draft: Draft, harness: Beside, transcript: Transcript, session: str
@@ -244,7 +244,7 @@ class Fuse:
         snapshot = self._log.newest(key)
         if snapshot is None and previous:
             snapshot = self._log.newest(session_key(previous, agent))
-        tasks, problem = self._live_tasks(snapshot.get("task", "") if snapshot else "")
+        tasks, problem = self._live_tasks(snapshot)
         if snapshot is None and not tasks:
             raise SnapshotNotFound(
                 f"No snapshot of session {session} was saved"
@@ -330,19 +330,23 @@ class Fuse:
         text = assemble(draft, header, tasks, budget)
         return Restored(text, snapshot["session"], saved_at, problem or strange)
 
-    def _live_tasks(self, worked_on: str = "") -> tuple[list[str], str]:
+    def _live_tasks(self, snapshot: dict[str, Any] | None = None) -> tuple[list[str], str]:
         """Lines on live tasks; and why there are none, if the ledger could not be read.
 
-        The task that the session worked on comes first, whatever its status is by now.
+        The task that the session worked on comes first, whatever its status is by now, with the
+        token of its claim if that still holds it.
         """
         from ..core.task import summary
 
+        worked_on = snapshot.get("task", "") if snapshot else ""
+
         try:
             page = self._ledger.inbox(LIVE_TASKS)
-            first = None
-            if worked_on:
+            first, claim = None, ""
+            if snapshot and worked_on:
                 try:
                     first = summary(self._ledger.show(worked_on))
+                    claim = self._claim(worked_on, snapshot.get("claim", ""))
                 except NotFound:
                     first = None  # of another ledger, or a word that only looked like an id
         except SpindleError as error:
@@ -350,11 +354,23 @@ class Fuse:
             return [], "" if error.exit_status == 3 else _reason(error)
         lines = [_task_line(one) for one in page.items if not first or one.id != first.id]
         if first:
-            lines.insert(0, f"this session's: {_task_line(first)}")
+            lines.insert(0, f"this session's{claim}: {_task_line(first)}")
         if page.next_offset:
             # Not the last line: that one may find no room.
             lines.insert(1, f"{page.total} live tasks in all: contextspindle task inbox")
         return lines, ""
+
+    def _claim(self, task: str, token: str) -> str:
+        """What the holder of ``token`` has to know; empty without one."""
+        if not token:
+            return ""
+        from ..core import instant
+        from ..core.claims import mark_of
+
+        lease = self._ledger.lease(task)
+        if lease is None or lease.mark != mark_of(token):
+            return f", but your claim is gone, {lease.holder} has it" if lease else ""
+        return f" (claimed by you until {instant.iso(lease.until)}, carry --claim {token})"
 
     def snapshots(self, session: str | None = None) -> Iterator[dict[str, Any]]:
         """Every snapshot, of ``session`` if given, the newest first."""
@@ -427,24 +443,6 @@ def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:
     for name in ("session", "transcript", "cwd", "trigger"):
         snapshot[name] = snapshot[name][:2_000]
     return snapshot
-
-
-def _task_of(turn: Turn) -> str:
-    """The task that a call of our own command or tool is about; empty for any other turn."""
-    if turn.kind != CALL:
-        return ""
-    if turn.tool.rpartition(_TOOLS)[2] in _TASK_VERBS and _TOOLS in turn.tool:
-        named = (line[4:] for line in turn.text.split("\n") if line.startswith("id: "))
-        return next((word for word in named if is_id(word)), "")
-    if "contextspindle" not in turn.text:
-        return ""
-    found = ""
-    words = turn.text.split()
-    for at, word in enumerate(words[1:]):
-        word = word.strip("'\"`;,()")
-        if words[at] in _TASK_VERBS and is_id(word):
-            found = word
-    return found
 
 
 def _reason(error: SpindleError) -> str:

@@ -385,6 +385,11 @@ class Ledger:
             found = [(one.id, txn.lease(one.id)) for one in txn.inbox(0, limit).items]
         return [(task_id, lease) for task_id, lease in found if lease and lease.live(now)]
 
+    def lease(self, task_id: str) -> Lease | None:
+        """The lease on a task, run out or not; None if nobody has claimed it."""
+        with self._store.read() as txn:
+            return txn.lease(task_id)
+
     def since(self, moment: int, limit: int = 20) -> Page:
         """Tasks of any status that were changed after ``moment``, the latest first."""
         _check_page(0, limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -69,6 +70,67 @@ def talk(project, home):
 
 def snapshots(project):
     return json.loads(project("fuse", "list", "--json").out)["data"]["total"]
+
+
+# ---- the claim of a session
+
+
+def shown(project, *words):
+    done = project(*words)
+    assert done.status == 0, done.err
+    return done.out.decode()
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("words", ["task claim {task}", "task claim --next"])
+def test_a_session_has_its_claim_back_after_a_compaction(project, talk, create, words, form):
+    task = create("Mend the mast")
+    command = " ".join(["contextspindle", words.format(task=task), *form])
+    answer = shown(project, *command.split()[1:])
+    token = re.search(rf"{task}\.[0-9a-z]{{16}}", answer)[0]
+    talk.write(
+        calls("c1", "Bash", command="git status"),
+        returns("c1", f"token: {create('Another')}.0123456789abcdef"),
+        calls("c2", "Bash", command=command),
+        returns("c2", answer),
+        user("Thanks, go on."),
+    )
+    talk.save()
+    first = talk.told().partition("## Live tasks")[2].splitlines()[1]
+    assert first.startswith("this session's (claimed by you until 20")
+    assert f"carry --claim {token}): {task} [open] Mend the mast" in first
+    shown(project, "task", "update", task, "--status", "active", "--claim", token)
+
+
+@pytest.mark.parametrize("words", ["--claim {}", "--claim={}", "--note 'x=y' --claim '{}'"])
+def test_a_token_that_the_session_carried_is_known_as_well(project, talk, create, words):
+    task = create("Mend the mast")
+    token = json.loads(shown(project, "task", "claim", task, "--json"))["data"]["token"]
+    call = f"contextspindle task update {task} --note 'seen' " + words.format(token)
+    talk.write(calls("c1", "Bash", command=call), user("Go on."))
+    talk.save()
+    assert f"carry --claim {token})" in talk.told()
+
+
+def test_a_claim_that_is_over_is_said_or_left_out_and_its_token_never_shown(project, talk, create):
+    task = create("Mend the mast")
+    answer = shown(project, "task", "claim", task, "--lease", "1")
+    token = re.search(rf"{task}\.[0-9a-z]{{16}}", answer)[0]
+    talk.write(
+        calls("c1", "Bash", command=f"contextspindle task claim {task}"),
+        returns("c1", answer),
+        user("Go on."),
+    )
+    talk.save()
+    assert token in talk.told()
+    time.sleep(1.1)
+    taken = project("task", "claim", task, env={"CONTEXTSPINDLE_ACTOR": "bo"})
+    assert taken.status == 0, taken.err
+    text = talk.told()
+    assert f"this session's, but your claim is gone, bo has it: {task} [open]" in text
+    assert token not in text
+    project("task", "release", task, "--claim", taken.out.decode().split("token: ")[1].split()[0])
+    assert f"this session's: {task} [open]" in talk.told()
 
 
 # ---- the kinds of start

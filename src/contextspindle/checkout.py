@@ -73,13 +73,13 @@ class Checkout:
 
     def run(
         self, argv: tuple[str, ...], covers: tuple[str, ...], show: Callable[[bytes], object]
-    ) -> CommandMark:
-        """Run a command in the current folder, and what is to be known of it afterwards.
+    ) -> tuple[CommandMark, tuple[str, ...]]:
+        """Run a command in the current folder: what is to be known of it, and what it changed.
 
         ``covers`` are paths from the current folder; empty for all of a git checkout.  ``show``
         gets the output as it comes.  InvalidInput if the command cannot be started.  What is
         covered is looked at before and after: a command that changes it proves nothing of either
-        state.
+        state, and the paths of what it changed are named.
         """
         import hashlib
         import subprocess
@@ -96,7 +96,8 @@ class Checkout:
             if not os.path.lexists(os.path.join(self._root, one)):
                 raise InvalidInput(f"There is no {one} to cover")
         commit = (self._git(folder, "rev-parse", "--verify", "-q", "HEAD") or b"").decode().strip()
-        before = self._state(folder, paths)
+        before = self._listed(folder, paths)
+        tree = _digested(before)
         started = time.monotonic()
         digest = hashlib.sha256()
         tail = b""
@@ -114,11 +115,11 @@ class Checkout:
                 tail = (tail + piece)[-4 * TAIL_BYTES :]
             status = child.wait()
         self._states.clear()
-        tree = before
-        if before and self._state(folder, paths) != before:
+        after = self._listed(folder, paths)
+        if after != before:
             tree = _CHANGED
         shown = self._mask(tail.decode("utf-8", "replace")).encode()[-TAIL_BYTES:]
-        return CommandMark(
+        mark = CommandMark(
             argv=argv,
             folder=self._from_root(folder),
             status=status if status >= 0 else 128 - status,
@@ -129,6 +130,7 @@ class Checkout:
             covers=paths,
             tree=tree,
         )
+        return mark, _differing(before, after)
 
     # -- the state of files
 
@@ -140,22 +142,25 @@ class Checkout:
         return os.path.normpath(place)
 
     def _state(self, folder: str, covers: tuple[str, ...]) -> str:
-        """The digest of names, modes and contents; empty if nothing is covered.
+        """The digest of names, modes and contents; empty if nothing is covered."""
+        if (folder, covers) not in self._states:
+            self._states[folder, covers] = _digested(self._listed(folder, covers))
+        return self._states[folder, covers]
+
+    def _listed(self, folder: str, covers: tuple[str, ...]) -> bytes | None:
+        """Names, modes and digests of what is covered; None if nothing is.
 
         Without ``covers``, of the whole checkout around ``folder``.
         """
-        from .core.digest import sha256
-
-        if (folder, covers) not in self._states:
-            if covers:
-                places = [os.path.join(self._root, one) for one in covers]
-            else:
-                top = self._git(folder, "rev-parse", "--show-toplevel")
-                top = top or self._git(self._root, "rev-parse", "--show-toplevel")
-                places = [os.fsdecode(top.removesuffix(b"\n"))] if top else []
-            found = b"\0\0".join(map(self._below, places))
-            self._states[folder, covers] = sha256(found) if places else ""
-        return self._states[folder, covers]
+        if covers:
+            places = [os.path.join(self._root, one) for one in covers]
+        else:
+            top = self._git(folder, "rev-parse", "--show-toplevel")
+            top = top or self._git(self._root, "rev-parse", "--show-toplevel")
+            if not top:
+                return None
+            places = [os.fsdecode(top.removesuffix(b"\n"))]
+        return b"\0\0".join(map(self._below, places))
 
     def _below(self, place: str) -> bytes:
         """The files at and below ``place``, by git's reckoning where it has one."""
@@ -270,6 +275,24 @@ class Checkout:
     def _from_root(self, place: str) -> str:
         inside = place == self._root or place.startswith(self._root.rstrip(os.sep) + os.sep)
         return os.path.relpath(place, self._root) if inside else place
+
+
+def _digested(listed: bytes | None) -> str:
+    from .core.digest import sha256
+
+    return "" if listed is None else sha256(listed)
+
+
+def _differing(before: bytes | None, after: bytes | None) -> tuple[str, ...]:
+    """The paths of which two lists say different things, in order."""
+    if before == after:
+        return ()
+    entries = set((before or b"").split(b"\0")) ^ set((after or b"").split(b"\0"))
+    # An entry of git is "mode digest stage<tab>path", one of ours "path link mode digest".
+    paths = {
+        one.partition(b"\t")[2] or one.rsplit(b" ", 3)[0] for one in entries if one.strip(b"\0")
+    }
+    return tuple(sorted(os.fsdecode(one) for one in paths))
 
 
 def _digest_of(path: str) -> tuple[int, str] | None:

@@ -203,8 +203,8 @@ if TYPE_CHECKING:
 
         def run(
             self, argv: tuple[str, ...], covers: tuple[str, ...], show: Callable[[bytes], object]
-        ) -> CommandMark:
-            """Run a command: how it ended, and the state of what it covers."""
+        ) -> tuple[CommandMark, tuple[str, ...]]:
+            """Run a command: how it ended with the state of what it covers, and what it changed."""
 
         def moved(self, record: Record) -> str:
             """What of that which a record is bound to is not as it was; empty if all is."""

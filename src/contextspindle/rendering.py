@@ -214,10 +214,18 @@ def report_lines(report: Report, copies: Copies) -> Iterator[str]:
     if copies.problem:
         yield f"no daily copy is made: {copies.problem}"
     depth = "every change replayed" if report.deep else "every digest checked"
-    found = f"{len(report.findings)} findings" if report.findings else "sound"
+    findings = report.findings
+    found = text.counted(len(findings), "finding") if findings else "sound"
     if report.purges:
         found += f"; purges of tasks on record: {report.purges}"
-    yield f"{report.tasks} tasks, {report.changes} changes, {depth}: {found}"
+    held = f"{text.counted(report.tasks, 'task')}, {text.counted(report.changes, 'change')}"
+    yield f"{held}, {depth}: {found}"
+
+
+def backed_up(manifest: dict[str, Any]) -> str:
+    """What a backup holds."""
+    held = text.counted(manifest["tasks"], "task"), text.counted(manifest["changes"], "change")
+    return f"{' and '.join(held)} backed up"
 
 
 def merge_line(merge: Merge) -> str:

@@ -52,7 +52,7 @@ def repo(tree: Path, git) -> Path:
 
 def ran(root, *argv, covers=()):
     """How a command ended."""
-    return Checkout(str(root), mask).run(argv or ("true",), covers, bytes)
+    return Checkout(str(root), mask).run(argv or ("true",), covers, bytes)[0]
 
 
 def moved(root, mark):
@@ -358,10 +358,24 @@ def test_a_command_that_changes_what_it_covers_proves_nothing(repo):
         assert moved(repo, mark) == f"{named} changed while the command ran"
 
 
+@pytest.mark.parametrize("covers", [(), ("src",)])
+def test_what_a_command_changed_is_named_by_git_and_without_it(repo, monkeypatch, covers):
+    for program in ("touch README", "echo 1 >src/new; rm src/main.c; echo 2 >'src/two words'"):
+        _, changed = Checkout(str(repo), mask).run(("sh", "-c", program), covers, bytes)
+        if program == "touch README":
+            assert changed == ()
+    prefix = "" if covers else "src/"
+    assert changed == tuple(prefix + name for name in ("main.c", "new", "two words"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    argv = (sys.executable, "-c", "open('src/new', 'w').write('3')")
+    _, changed = Checkout(str(repo), mask).run(argv, ("src",), bytes)
+    assert changed == ("src/new",)
+
+
 def test_output_of_megabytes_is_passed_on_and_digested_and_only_its_end_is_kept(tree):
     shown = []
     program = "import sys; sys.stdout.write('0123456789abcde\\n' * 400_000 + 'the end')"
-    mark = Checkout(str(tree), mask).run((sys.executable, "-c", program), (), shown.append)
+    mark, _ = Checkout(str(tree), mask).run((sys.executable, "-c", program), (), shown.append)
     whole = b"0123456789abcde\n" * 400_000 + b"the end"
     assert b"".join(shown) == whole
     assert mark.output == hashlib.sha256(whole).hexdigest()

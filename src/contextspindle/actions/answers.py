@@ -40,6 +40,8 @@ class Proof(Value):
 
     outcome: Outcome
     command: CommandMark
+    changed: tuple[str, ...] = ()
+    """Covered files that the command changed: then it proves nothing."""
 
 
 class Readiness(Value):

@@ -212,13 +212,13 @@ class Ledger:
             task = txn.task(task_id)
             check_write(task_id, txn.lease(task_id), claim, Request(), self._clock())
         criterion = numbered(criterion, task.criteria)
-        mark = self._files().run(argv, covers, show)
+        mark, changed = self._files().run(argv, covers, show)
         mark = mark._replace(argv=mask_words(argv))
         record = Record(
             task.id, criteria_hash(task.criteria), " ".join(mark.argv), criterion, command=mark
         )
         outcome = self.update(task_id, Request(), expected=expected, claim=claim, made=(record,))
-        return Proof(outcome, mark)
+        return Proof(outcome, mark, changed)
 
     def claim(self, task_id: str, *, seconds: int | None = None) -> Claimed:
         """The task for this actor alone, with a token to carry, for the length of a lease.

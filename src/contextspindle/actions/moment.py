@@ -8,7 +8,7 @@ each may be missing: then the snapshot stands as it is.
 from __future__ import annotations
 
 from ..core.draft import STATE, STEP, Item
-from ..core.text import folded, shortened
+from ..core.text import counted, folded, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def present(
 
         draft, gone = untold(draft, told)
         if gone:
-            count = f"{gone} items" if gone > 1 else "1 item"
+            count = counted(gone, "item")
             where = f"contextspindle fuse show --session {snapshot['session']}"
             notes.append(
                 f"Not repeated: {count} that the harness's own summary says; {where} has all."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from ..core import instant
+from ..core import instant, text
 from ..errors import InvalidInput
-from ..rendering import merge_line, report_lines
+from ..rendering import backed_up, merge_line, report_lines
 from . import reply
 from .reply import Reply
 
@@ -44,7 +44,7 @@ def backup(call: Call) -> Reply:
     """Copy the ledger into a new folder."""
     folder = os.path.abspath(call.values["folder"])
     manifest = call.workspace().back_up(folder, progress=_progress("checked"))
-    line = f"{manifest['tasks']} tasks and {manifest['changes']} changes backed up in {folder}\n"
+    line = f"{backed_up(manifest)} in {folder}\n"
     data = {**manifest, "at": instant.iso(manifest["at"]), "folder": folder}
     return Reply(data, line, folder)
 
@@ -88,7 +88,7 @@ def export(call: Call) -> Reply:
         raise InvalidInput(f"{target} is there already; an export never overwrites") from error
     count -= not program  # an archive begins with a line of its own
     data = {"file": os.path.abspath(target), "tasks": count}
-    return Reply(data, f"{count} tasks exported to {target}\n", data["file"])
+    return Reply(data, f"{text.counted(count, 'task')} exported to {target}\n", data["file"])
 
 
 def take_in(call: Call) -> Reply:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from . import Call
 
 FAILED_STATUS = 5
+_NAMED, _LISTED = 3, 100
+"""The most changed files that a line names, and the document."""
 
 
 def claim(call: Call) -> Reply:
@@ -83,14 +85,29 @@ def prove(call: Call) -> Reply:
         show=lambda piece: reply.put_bytes(reply.ERR, piece),
     )
     task, ran = proof.outcome.task, proof.command
-    bound = f"bound to {ran.tree[:12]}" if len(ran.tree) == 64 else ran.tree or "bound to nothing"
-    line = (
+    lines = [
         f"{task.id} version {task.version}: the command ended with status {ran.status} after"
-        f" {ran.milliseconds / 1_000:.1f} s; {bound}"
-        + (f" at commit {ran.commit[:12]}" if ran.commit else "")
-    )
-    data = {"task": task_data(task), "command": command_data(ran)}
-    return Reply(data, line + "\n", task.id, status=FAILED_STATUS if ran.status else 0)
+        f" {ran.milliseconds / 1_000:.1f} s"
+    ]
+    if proof.changed:
+        shown = ", ".join(text.one_line(one) for one in proof.changed[:_NAMED])
+        more = len(proof.changed) - _NAMED
+        shown += f" and {more:,} more" if more > 0 else ""
+        lines[0] += f", but does not count: it changed what it is about ({shown})"
+        lines.append(
+            "Let git ignore what it leaves behind, or name what it is about: --covers PATH"
+        )
+    else:
+        lines[0] += f"; bound to {ran.tree[:12] or 'nothing'}"
+        lines[0] += f" at commit {ran.commit[:12]}" if ran.commit else ""
+    data = {
+        "task": task_data(task),
+        "command": command_data(ran),
+        "changed": list(proof.changed[:_LISTED]),
+    }
+    failed = ran.status or proof.changed
+    told = "".join(f"{line}\n" for line in lines)
+    return Reply(data, told, task.id, status=FAILED_STATUS if failed else 0)
 
 
 def _claimed(found: Claimed) -> Reply:

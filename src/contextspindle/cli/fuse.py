@@ -86,7 +86,8 @@ def status(call: Call) -> Reply:
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
     for one in sessions:
-        line = f"{one['session']}: saved {one['saved']} ({one['age']}), {one['items']} items"
+        line = f"{one['session']}: saved {one['saved']} ({one['age']})"
+        line += f", {text.counted(one['items'], 'item')}"
         line += f", goes on from {text.one_line(one['origin'])}" if one["origin"] else ""
         line += f", {one['problem']}" if one["problem"] else ""
         if given := one["handed"]:
@@ -171,9 +172,8 @@ def _save_by_hand(call: Call) -> Reply:
     line = f"session {saved.session} {said}"
     assert saved.reading is not None
     skipped = _skipped(saved)
-    line += f": {saved.items} items from {saved.reading.lines} lines" + (
-        f" ({skipped})" if skipped else ""
-    )
+    line += f": {text.counted(saved.items, 'item')} from"
+    line += f" {text.counted(saved.reading.lines, 'line')}" + (f" ({skipped})" if skipped else "")
     data = {
         "session": saved.session,
         "changed": saved.changed,

@@ -40,7 +40,7 @@ def listing(call: Call) -> Reply:
                 }
             )
     lines = [
-        f"{one['saved']} {text.one_line(one['session'])} {one['items']} items"
+        f"{one['saved']} {text.one_line(one['session'])} {text.counted(one['items'], 'item')}"
         + (f", {text.one_line(one['trigger'])}" if one["trigger"] else "")
         + (", compared with the summary" if one["heard"] else "")
         + (f", {text.one_line(one['problem'])}" if one["problem"] else "")
@@ -83,8 +83,9 @@ def prune(call: Call) -> Reply:
     """Let old snapshots go."""
     days = call.values["keep_days"] if call.values["keep_days"] is not None else KEPT_DAYS
     gone, stay = _space(call).fuse().prune(days)
-    line = f"{gone} snapshots went, {stay} stay: the newest of each session is never let go\n"
-    return Reply({"gone": gone, "stay": stay}, line)
+    line = f"{text.counted(gone, 'snapshot')} went, {stay} stay"
+    told = f"{line}: the newest of each session is never let go\n"
+    return Reply({"gone": gone, "stay": stay}, told)
 
 
 def _space(call: Call) -> spaces.Workspace:

@@ -133,7 +133,8 @@ COMMANDS = (
         "The evidence is bound to the criteria and to the covered files as they were when the"
         " command started, and goes stale by itself when either changes. A command that failed is"
         " recorded,"
-        " ends with status 5, and never satisfies the done gate.",
+        " ends with status 5, and never satisfies the done gate; so is one that changed what it is"
+        " about.",
     ),
     Command(
         ("task", "claim"),

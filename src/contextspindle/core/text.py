@@ -76,6 +76,11 @@ def shortened(value: str, limit: int) -> str:
     return cut(value, limit - 3).rstrip() + ELLIPSIS
 
 
+def counted(number: int, noun: str) -> str:
+    """``number`` with a ``noun`` that takes an s for more or less than one."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def middle_out(value: str, limit: int) -> str:
     """``value`` in at most ``limit`` bytes: its start and its end, an ellipsis between them."""
     if size(value) <= limit:

@@ -11,6 +11,7 @@ from ..core import instant, text
 from ..core.change import Request
 from ..errors import ClaimLost, InvalidInput, SnapshotNotFound, WorkspaceRefused
 from ..rendering import (
+    backed_up,
     hit_lines,
     kept_lines,
     memory_lines,
@@ -186,7 +187,7 @@ def backup(client: Client, values: Values) -> str:
     space = client.find(values["workspace"] or "")
     folder = client.path(space, values["folder"])
     found = space.back_up(folder)
-    return _lines(f"{found['tasks']} tasks and {found['changes']} changes backed up in {folder}")
+    return _lines(f"{backed_up(found)} in {folder}")
 
 
 def restore(client: Client, values: Values) -> str:

@@ -201,8 +201,14 @@ def test_a_command_that_changes_what_it_covers_is_told_at_once(project, create, 
     (project.folder / "a").write_text("1")
     task = create("g", "--criterion", "c")
     done = project("task", "prove", task, "--", "sh", "-c", "echo 2 > a")
-    assert b"changed while it ran" in done.out
-    assert standing(task) == ["stale: the checkout changed while the command ran"]
+    assert done.status == 5
+    assert b"does not count: it changed what it is about (a)\nLet git ignore" in done.out
+    done = project(
+        "task", "prove", task, "--json", "--", "sh", "-c", "for i in 1 2 3 4; do echo >$i; done"
+    )
+    assert done.status == 5
+    assert json.loads(done.out)["data"]["changed"] == ["1", "2", "3", "4"]
+    assert standing(task) == ["stale: the checkout changed while the command ran"] * 2
     assert not closed(project, task)[0]
 
 

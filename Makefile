@@ -7,8 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml README.md $(shell find src scripts -type f -not -name '*.pyc' 2>/dev/null)
 
-# A worker for each processor; a worker that has nothing left takes tests from another.
-SPREAD := --numprocesses auto --maxprocesses 8 --dist worksteal
+# A worker for each processor; one that has nothing left takes tests from another.  The tests of many
+# processes at one ledger have the machine for themselves.
+define every_test
+	$(BIN)/python -m pytest tests --ignore=tests/live --ignore=tests/concurrency \
+		--numprocesses auto --maxprocesses 8 --dist worksteal
+	$(BIN)/python -m pytest tests/concurrency
+endef
 
 .PHONY: demo test test-long test-live check format bench docs clean
 
@@ -16,10 +21,11 @@ demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after i
 	@sh examples/demo.sh $(BIN)/contextspindle
 
 test: check  ## the checks, then every test in its sampled form
-	$(BIN)/python -m pytest tests --ignore=tests/live $(SPREAD)
+	$(every_test)
 
+test-long: export CONTEXTSPINDLE_LONG := 1
 test-long: check  ## the same with full counts
-	CONTEXTSPINDLE_LONG=1 $(BIN)/python -m pytest tests --ignore=tests/live $(SPREAD)
+	$(every_test)
 
 test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a stand-in for a model
 	$(BIN)/python -m pytest tests/live -rs

@@ -153,7 +153,7 @@ def test_a_writer_that_waits_too_long_is_told_and_writes_nothing(path, ledger, h
     before = time.monotonic()
     with pytest.raises(StoreBusy) as caught:
         make_ledger(store).create(Request({"goal": "x"}))
-    assert 0.2 <= time.monotonic() - before < 3
+    assert time.monotonic() - before >= 0.2
     assert caught.value.exit_status == 75
     assert "nothing was written" in caught.value.message
     assert ledger.list().total == 0

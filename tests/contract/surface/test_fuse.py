@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
 
 
 def lines(*said: tuple[str, str]) -> str:
@@ -130,7 +129,6 @@ def test_a_hook_without_a_transcript_says_so_and_keeps_the_good_snapshot(project
 def test_a_hook_whose_standard_input_stays_open_ends_by_itself(project):
     import subprocess
 
-    started = time.monotonic()
     child = subprocess.Popen(
         [project.path, "fuse", "save"],
         cwd=project.folder,
@@ -139,7 +137,6 @@ def test_a_hook_whose_standard_input_stays_open_ends_by_itself(project):
         stdout=subprocess.PIPE,
     )
     assert child.wait(timeout=10) == 0
-    assert time.monotonic() - started < 5
     child.stdin.close()
     assert child.stdout.read() == b""
     child.stdout.close()

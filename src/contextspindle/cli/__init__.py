@@ -90,13 +90,13 @@ def _run(words: list[str]) -> int:
         command, rest = parse.command_of(words)
         values = parse.parse(command, rest)
     except parse.NotPlain:
-        from . import full
-
         if words == ["--version"]:
             from .. import __version__
 
             reply.put(reply.OUT, f"contextspindle {__version__}\n")
             return 0
+        from . import full
+
         if not words or words[0] == "help" or _asks_for_help(words):
             reply.put(reply.OUT, full.help_text([word for word in words if word != "help"]))
             return 0

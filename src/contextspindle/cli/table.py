@@ -359,6 +359,21 @@ COMMANDS = (
     ),
     *FUSE_COMMANDS,
     *MEMORY_COMMANDS,
+    Command(
+        ("completion",),
+        "completion",
+        "completion",
+        "Print the script that completes commands, options and ids of tasks in a shell.",
+        (Positional("shell", "bash, zsh or fish"),),
+        (),
+        (
+            "contextspindle completion bash",
+            "contextspindle completion fish",
+        ),
+        "In ~/.bashrc: source <(contextspindle completion bash). In ~/.zshrc, behind compinit:"
+        " source <(contextspindle completion zsh). In ~/.config/fish/config.fish:"
+        " contextspindle completion fish | source.",
+    ),
 )
 
 

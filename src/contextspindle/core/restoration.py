@@ -361,6 +361,9 @@ class _Page:
 
 def _which(header: Header, budget: int) -> list[str]:
     """Which session this is, of when, and how to follow a pointer."""
+    notes = [shortened(folded(note), 300) for note in header.notes]
+    if not header.session:
+        return [note for note in notes if size(note) <= budget // 6]
     parts = [f"Session {shortened(folded(header.session), 80)}"]
     if header.agent:
         parts.append(f"subagent {shortened(folded(header.agent), 40)}")
@@ -374,7 +377,6 @@ def _which(header: Header, budget: int) -> list[str]:
     line = ", ".join(parts) + "."
     if header.source and budget >= _ROOMY:
         line += f" [L9] is line 9 of its transcript: {folded(header.source)} 9 prints it."
-    notes = [shortened(folded(note), 300) for note in header.notes]
     while notes and sum(map(size, notes)) > budget // 6:
         notes.pop()
     return [shortened(line, budget // 3), *notes]

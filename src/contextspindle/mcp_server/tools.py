@@ -238,6 +238,7 @@ WITHOUT_TOOL = {
     ("fuse", "show"): "contextspindle_handoff has what an agent needs of it",
     ("fuse", "source"): "it reads transcripts, which an agent's program may keep from it",
     ("fuse", "prune"): "what is kept is for the user to say",
+    ("completion",): "it is for a person's shell",
 }
 """The commands that no tool does, each with its reason."""
 

@@ -124,4 +124,5 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("memory", "import"): ("memory", "import", str(aside / "memory.state")),
         ("memory", "verify"): ("memory", "verify"),
         ("memory", "rebuild"): ("memory", "rebuild"),
+        ("completion",): ("completion", "bash"),
     }

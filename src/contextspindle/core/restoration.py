@@ -361,7 +361,8 @@ class _Page:
 
 def _which(header: Header, budget: int) -> list[str]:
     """Which session this is, of when, and how to follow a pointer."""
-    parts = [f"Session {shortened(folded(header.session), 80)}"]
+    named = shortened(folded(header.session), 80)
+    parts = [f"Session {named}" if named else "No session is named"]
     if header.agent:
         parts.append(f"subagent {shortened(folded(header.agent), 40)}")
     if budget < 800:

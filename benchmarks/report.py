@@ -200,10 +200,15 @@ def mcp_server(found: dict[str, Any]) -> list[str]:
     )
     return [
         f"Started in turn, {found['rounds']} times each, over standard input; then"
-        f" {found['calls']:,} calls, one after the other, by a client that only reads lines. Ours"
-        f" reads a task from a ledger of 1,000, the SDK's own answers with a fixed text. The first"
-        f" answer of ours took {found['ratio']} times as long, the median of the rounds.",
+        f" {found['calls']:,} calls of each, one after the other and ten of each in turn, by a"
+        f" client that only reads lines. Ours reads a task from a ledger of 1,000, the SDK's own"
+        f" answers with a fixed text. The first answer of ours took {found['ratio']} times as long,"
+        f" the median of the rounds, and the median read {found['read_ratio']} times.",
         table(head, rows),
+        "The definitions of all tools take {all:,} tokens of cl100k, those of `--tools few`"
+        " {few:,}, of `--tools read` {read:,}; the instructions {instructions}.".format(
+            **found["tokens"]
+        ),
     ]
 
 

@@ -6,9 +6,13 @@ import sqlite3
 
 import pytest
 
+from contextspindle.actions.memory import Memory
+from contextspindle.core.memory import Note
 from contextspindle.errors import SchemaTooNew
 from contextspindle.store import schema
+from contextspindle.store.memory import MEMORY_SCHEMA, MemoryStore
 from contextspindle.store.sqlite import SqliteStore
+from tests.conftest import Clock
 
 COMMANDS = {
     "init": ("init",),
@@ -90,3 +94,38 @@ def test_after_going_back_the_ledger_is_used_again(command, newer):
     raise_version(newer, schema.SCHEMA)
     assert command("task", "list").status == 0
     assert command("task", "create", "y").status == 0
+
+
+def test_a_ledger_that_is_open_is_refused_as_soon_as_a_newer_program_has_led_it_on(
+    tmp_path, make_ledger, ask
+):
+    store = SqliteStore(str(tmp_path / "tasks" / "ledger.sqlite3"))
+    store.create()
+    ledger = make_ledger(store)
+    task = ledger.create(ask(goal="x")).task
+    raise_version(store.path, schema.SCHEMA + 1)
+    before = files(tmp_path / "tasks")
+    for deed in (
+        lambda: ledger.show(task.id),
+        lambda: ledger.update(task.id, ask(notes=("n",))),
+        lambda: ledger.inbox(9),
+    ):
+        with pytest.raises(SchemaTooNew):
+            deed()
+    assert files(tmp_path / "tasks") == before
+    raise_version(store.path, schema.SCHEMA)
+    assert ledger.update(task.id, ask(notes=("n",))).changed
+    store.close()
+
+
+def test_a_memory_that_is_open_is_refused_as_soon_as_a_newer_program_has_led_it_on(tmp_path):
+    store = MemoryStore(str(tmp_path / ".continuum" / "memory.sqlite3"))
+    memory = Memory(store, clock=Clock())
+    memory.remember(Note("We ship on Fridays"))
+    raise_version(store.path, MEMORY_SCHEMA + 1)
+    for deed in (lambda: memory.recall("ship", 3), lambda: memory.remember(Note("More"))):
+        with pytest.raises(SchemaTooNew):
+            deed()
+    raise_version(store.path, MEMORY_SCHEMA)
+    assert [one.item.text for one in memory.recall("ship", 3)] == ["We ship on Fridays"]
+    store.close()

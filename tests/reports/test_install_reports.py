@@ -189,6 +189,9 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     assert "a session that is open must be started again" in shown
     done = project("setup", "--check", "--json")
     assert (done.status, done.error["code"]) == (6, "SETUP_INCOMPLETE")
+    assert "'contextspindle setup claude-code --write'" in done.error["hint"]
+    done = project("setup", "codex", "--mcp", "--shared", "--check", "--json")
+    assert "'contextspindle setup codex --mcp --shared --write'" in done.error["hint"]
 
 
 @pytest.mark.parametrize("name", ["Zoë 日本", "First Last", "a'b\"c", "$HOME `x` ;"])

@@ -9,7 +9,17 @@ import subprocess
 import sys
 import threading
 
+import anyio
 import pytest
+
+from contextspindle import workspace
+from contextspindle.core.change import Request, begin, plan_creation
+from contextspindle.mcp_server import stdio
+from contextspindle.mcp_server.client import Client
+from contextspindle.mcp_server.server import Service
+from contextspindle.mcp_server.tools import chosen
+from contextspindle.store.sqlite import SqliteStore
+from tests.conftest import Clock, CountedIds
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -22,6 +32,7 @@ HELLO = {
     },
 }
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+GREETING = b"".join(json.dumps(one).encode() + b"\n" for one in (HELLO, READY))
 
 
 def asking(number, name, **given):
@@ -56,20 +67,48 @@ def start(project):
         process.communicate()
 
 
+def raw_of(messages):
+    return b"".join(
+        (one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n"
+        for one in (HELLO, READY, *messages)
+    )
+
+
+def answers_of(out):
+    return {one["id"]: one for one in map(json.loads, filter(None, out.split(b"\n")))}
+
+
 @pytest.fixture
-def ask(start):
-    """A function that asks a fresh server: the messages in order, without what was not answered."""
+def ask_process(start):
+    """A function that asks a fresh process: the messages in order; what was answered, by number."""
 
     def asked(*messages, **more):
         process = start(**more)
-        raw = b"".join(
-            (one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n"
-            for one in (HELLO, READY, *messages)
-        )
-        out, _ = process.communicate(raw, timeout=120)
+        out, _ = process.communicate(raw_of(messages), timeout=120)
         assert process.returncode == 0
-        answers = [json.loads(line) for line in out.split(b"\n") if line]
-        return {one["id"]: one for one in answers}
+        return answers_of(out)
+
+    return asked
+
+
+@pytest.fixture
+def ask(project, monkeypatch, tmp_path_factory):
+    """The same, of a server in this process, where the process is not what the report is about."""
+
+    def asked(*messages, cwd=None, env=None, which="all", greeting=True):
+        place = tmp_path_factory.mktemp("line")
+        (place / "in").write_bytes(
+            raw_of(messages) if greeting else raw_of(messages)[len(GREETING) :]
+        )
+        with monkeypatch.context() as around:
+            around.chdir(cwd or project.folder)
+            for name, value in (env or {}).items():
+                around.setenv(name, value)
+            client = Client()
+            service = Service(lambda _ctx: client, chosen(which))
+            with (place / "in").open("rb") as source, (place / "out").open("wb") as target:
+                anyio.run(stdio.talk, service, source.fileno(), target.fileno())
+        return answers_of((place / "out").read_bytes())
 
     return asked
 
@@ -125,10 +164,10 @@ def test_ld04_two_servers_on_one_ledger_and_a_command_lose_nothing(start, projec
     sound()
 
 
-def test_mc01_nothing_but_the_protocol_is_on_standard_output(ask, project):
+def test_mc01_nothing_but_the_protocol_is_on_standard_output(ask_process, project):
     (project.folder / ".contextspindle" / "config.json").write_text('{"gone": 1}')
     odd = {"PYTHONWARNINGS": "always", "PYTHONDEVMODE": "1", "CONTEXTSPINDLE_DEBUG": "1"}
-    answers = ask(asking(1, "task_inbox"), asking(2, "nothing"), env=odd)
+    answers = ask_process(asking(1, "task_inbox"), asking(2, "nothing"), env=odd)
     assert "'gone' is not a setting" in text_of(answers[1])
     assert answers[2]["error"]["code"] == -32602
 
@@ -199,18 +238,14 @@ def test_mc08_cancelling_at_any_moment_leaves_the_server_alive(ask):
 
 
 def test_mc10_a_list_of_two_thousand_long_tasks_is_short_by_default(ask, project, ledger):
-    from contextspindle.actions.ledger import Ledger
-    from contextspindle.core.change import Request
-    from contextspindle.store.sqlite import SqliteStore
-    from tests.conftest import Clock, CountedIds
-
     store = SqliteStore(str(ledger))
-    filled = Ledger(store, actor="a", clock=Clock(), new_id=CountedIds())
-    with store.write():
-        pass
-    for number in range(2_000):
-        long = {"goal": f"{number} " + "g" * 300, "next": "n" * 300}
-        filled.create(Request(set=long, notes=("b" * 2_000,)))
+    clock, ids = Clock(), CountedIds()
+    with store.write() as txn:  # all at once: each creation alone would sync the disk
+        for number in range(2_000):
+            long = {"goal": f"{number} " + "g" * 300, "next": "n" * 300}
+            asked = Request(set=long, notes=("b" * 2_000,))
+            made = plan_creation(ids(), asked, actor="a", now=clock(), look=txn.brief)
+            txn.record(begin(made), made)
     store.close()
     answers = ask(*(asking(at, name) for at, name in ((1, "task_list"), (2, "task_inbox"))))
     for number in (1, 2):
@@ -218,11 +253,10 @@ def test_mc10_a_list_of_two_thousand_long_tasks_is_short_by_default(ask, project
         assert re.search(r"of 2000; more with offset: \d+", text_of(answers[number]))
 
 
-def test_mc12_a_task_of_the_largest_size_is_cut_with_a_way_to_read_on(ask, project, create):
-    task = create("large")
-    for _ in range(30):
-        note = "n" * 65_000
-        assert project("task", "update", task, "--note", "-", input=note.encode()).status == 0
+def test_mc12_a_task_of_the_largest_size_is_cut_with_a_way_to_read_on(ask, project):
+    notes = tuple("n" * 65_000 for _ in range(30))
+    ledger = workspace.find(start=str(project.folder)).ledger()
+    task = ledger.create(Request(set={"goal": "large"}, notes=notes)).task.id
     answers = ask(
         asking(1, "task_show", id=task),
         asking(2, "task_context", id=task),
@@ -235,14 +269,12 @@ def test_mc12_a_task_of_the_largest_size_is_cut_with_a_way_to_read_on(ask, proje
     assert "omitted: " in text_of(answers[2])
 
 
-def test_mc13_definitions_are_small_and_there_is_a_smaller_choice(tools, start):
+def test_mc13_definitions_are_small_and_there_is_a_smaller_choice(tools, ask):
     shown = [{k: one[k] for k in ("name", "description", "inputSchema")} for one in tools]
     assert len(json.dumps(shown, separators=(",", ":"))) < 9_000
-    process = start("--tools", "few")
-    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    raw = b"".join(json.dumps(one).encode() + b"\n" for one in (HELLO, READY, listing))
-    out, _ = process.communicate(raw, timeout=60)
-    few = json.loads(out.splitlines()[-1])["result"]["tools"]
+    few = ask({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, which="few")[1]["result"][
+        "tools"
+    ]
     shown = [{k: one[k] for k in ("name", "description", "inputSchema")} for one in few]
     assert len(few) <= 12
     assert len(json.dumps(shown, separators=(",", ":"))) < 6_000
@@ -270,15 +302,15 @@ def test_mc15_names_hold_letters_digits_and_underscores_only(tools):
         (None, "2025-11-25"),
     ],
 )
-def test_mc16_the_version_is_the_one_asked_for_else_our_newest(start, asked, given):
+def test_mc16_the_version_is_the_one_asked_for_else_our_newest(ask, asked, given):
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "x"}}
     hello = {**HELLO, "params": {k: v for k, v in params.items() if v}}
     if asked:
         hello["params"]["clientInfo"]["version"] = "1"
     else:
         del hello["params"]["clientInfo"]
-    out, _ = start().communicate(json.dumps(hello).encode() + b"\n", timeout=60)
-    assert json.loads(out)["result"]["protocolVersion"] == given
+    answers = ask(hello, greeting=False)
+    assert answers[0]["result"]["protocolVersion"] == given
 
 
 def test_mc18_it_ends_with_its_input_and_leaves_no_lock(start, project):
@@ -341,11 +373,11 @@ def test_mc23_the_project_is_that_of_the_call_and_none_is_made_in_passing(ask, h
     assert project("task", "inbox", "--json").data["total"] == 1
 
 
-@pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "cp1252", "LC_ALL": "C"}, {}])
-def test_mc24_text_is_utf_8_whatever_the_locale_and_bad_bytes_are_answered(ask, project, env):
+def test_mc24_text_is_utf_8_whatever_the_locale_and_bad_bytes_are_answered(ask_process, project):
     goal = "Việt 中文 🧵"
     raw = json.dumps(asking(1, "task_create", goal=goal), ensure_ascii=False).encode()
-    answers = ask(raw, b"\xff\xfe\xfd", env=env)
+    env = {"PYTHONIOENCODING": "cp1252", "LC_ALL": "C"}
+    answers = ask_process(raw, b"\xff\xfe\xfd", env=env)
     task = text_of(answers[1]).split()[0]
     assert project("task", "show", task, "--json").data["goal"] == goal
     assert answers[None]["error"]["code"] == -32700

@@ -26,7 +26,9 @@ def setup(call: Call) -> Reply:
     done = workspace.set_up(name, scope, action, project=values["workspace"])
     if done.problems:
         raise SetupIncomplete(
-            f"{name}: {'; '.join(done.problems)} ({done.path})", problems=[*done.problems]
+            f"{name}: {'; '.join(done.problems)} ({done.path})",
+            hint=_mending(name, scope),
+            problems=[*done.problems],
         )
     data = {
         "harness": name,
@@ -40,6 +42,12 @@ def setup(call: Call) -> Reply:
     return Reply(data, _text(name, action, data) + advice)
 
 
+def _mending(name: str, scope: str) -> str:
+    """What to do about a set-up that is not whole: the same one, written."""
+    given = "" if scope == "user" else f" --{scope}"
+    return f"'contextspindle setup {name}{given} --write' brings them up to date."
+
+
 def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
     """The same for our MCP server, which some programs have more than one file for."""
     from .. import workspace
@@ -49,7 +57,11 @@ def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
     done = workspace.register(name, scope, action, reads=reads, project=project)
     problems = [f"{problem} ({one.path})" for one in done for problem in one.problems]
     if problems:
-        raise SetupIncomplete(f"{name}: {'; '.join(problems)}", problems=problems)
+        raise SetupIncomplete(
+            f"{name}: {'; '.join(problems)}",
+            hint=_mending(f"{name} --mcp", scope),
+            problems=problems,
+        )
     files = [
         {
             "file": one.path,

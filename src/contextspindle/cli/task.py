@@ -127,6 +127,8 @@ def history(call: Call) -> Reply:
             f"{found.total} versions; more: contextspindle task history {found.task_id}"
             f" {found.next_version} {limit}"
         )
+    if not lines:
+        lines.append(f"{found.task_id} has no version from {first} on; its last is {found.total}.")
     data = {
         "id": found.task_id,
         "changes": [step_data(step) for step in found.steps],

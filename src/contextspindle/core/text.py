@@ -38,6 +38,8 @@ def size(value: str) -> int:
 
 def one_line(value: str) -> str:
     """``value`` on one line: breaks shown as ``⏎``, controls and overrides as U+FFFD."""
+    if value.isprintable():  # nothing that is replaced is; and to ask is ten times faster
+        return value
     return clean(value).replace("\r\n", "\n").translate(_ONE_LINE)
 
 
@@ -48,6 +50,8 @@ def folded(value: str) -> str:
 
 def block(value: str) -> str:
     """``value`` with its line breaks (all as LF) and tabs, other controls as U+FFFD."""
+    if value.replace("\n", "").replace("\t", "").isprintable():
+        return value
     return clean(value).replace("\r\n", "\n").translate(_BLOCK)
 
 

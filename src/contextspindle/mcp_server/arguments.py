@@ -34,7 +34,9 @@ def taken(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
             values[name] = _READERS[known[name].kind](known[name], value)
     missing = [one.name for one in tool.arguments if one.required and values[one.name] is None]
     if missing:
-        raise InvalidInput(f"{tool.name} needs {', '.join(missing)}", hint=_takes(tool))
+        chosen = next((one for one in tool.arguments if one.name in missing and one.choices), None)
+        said = f"{chosen.name} is one of {', '.join(chosen.choices)}. " if chosen else ""
+        raise InvalidInput(f"{tool.name} needs {', '.join(missing)}", hint=said + _takes(tool))
     return values
 
 

@@ -143,6 +143,8 @@ def history(client: Client, values: Values) -> str:
     lines = [line for step in found.steps for line in step_lines(step)]
     if found.next_version:
         lines.append(f"{found.total} versions; more with from: {found.next_version}")
+    if not lines:
+        lines.append(f"{found.task_id} has no version from {first} on; its last is {found.total}.")
     return _lines(*lines)
 
 

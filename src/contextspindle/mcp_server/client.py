@@ -25,24 +25,37 @@ if TYPE_CHECKING:
 
 
 class OpenWorkspace(Workspace):
-    """A workspace whose ledger stays open from call to call, in the thread that opened it."""
+    """A workspace whose files stay open from call to call, in the thread that opened them."""
 
     def __init__(self, root: str, settings: Settings) -> None:
         super().__init__(root, settings)
+        self._files = self._seen()
         self._store = super().store()
-        self._file = _identity(self._store.path)
+        self._remembered = super()._memory_store()
 
     def store(self) -> Any:
         """The store of this workspace's ledger, the same in every call."""
         return self._store
 
+    def _memory_store(self) -> Any:
+        self._remembered.forget()
+        return self._remembered
+
+    def _seen(self) -> tuple[tuple[int, ...], ...]:
+        return _identity(self.path), _identity(self.memory_path)
+
     def fits(self, found: Workspace) -> bool:
-        """Whether this is what ``found`` would open: the same file, under the same settings."""
-        return self.settings == found.settings and self._file == _identity(self._store.path)
+        """Whether this is what ``found`` would open: the same files, under the same settings.
+
+        A file that was written over from outside is another one.  So is one into which SQLite has
+        folded its log: it is opened anew then, which is seldom and cheap.
+        """
+        return self.settings == found.settings and self._files == self._seen()
 
     def close(self) -> None:
-        """Give the ledger back."""
+        """Give the files back."""
         self._store.close()
+        self._remembered.close()
 
 
 class Client:
@@ -58,7 +71,7 @@ class Client:
 
         InvalidInput for a setting out of form.
         """
-        settings = config.load()
+        self._settings = settings = config.load()
         self.named = named or settings.workspace
         self.folder = os.path.realpath(os.getcwd())
         self.claims = claims
@@ -81,14 +94,15 @@ class Client:
         """
         if named:
             return self._kept(self._within(named))
+        settings = self._settings
         if self.named:
-            return self._kept(workspace.find(self.named))
+            return self._kept(workspace.find(self.named, settings=settings))
         if not self.roots:
-            return self._kept(workspace.find(start=self.folder))
+            return self._kept(workspace.find(start=self.folder, settings=settings))
         found = {}
         for root in self.roots:
             try:
-                one = workspace.find(start=root)
+                one = workspace.find(start=root, settings=settings)
             except NotFound:
                 continue
             found[one.root] = one
@@ -107,7 +121,7 @@ class Client:
             return self.find(named)
         except WorkspaceNotFound:
             start = self.roots[0] if self.roots else self.folder
-            return workspace.for_fuse(self.named, start=start)
+            return workspace.for_fuse(self.named, start=start, settings=self._settings)
 
     def place_to_restore(self, named: str = "") -> Workspace:
         """The workspace of a call, or where one is to be made for it.
@@ -118,7 +132,7 @@ class Client:
             return self.find(named)
         except WorkspaceNotFound:
             start = self._inside(named) if named else (self.roots or (self.folder,))[0]
-            place = workspace.place_to_make(self.named, start=start)
+            place = workspace.place_to_make(self.named, start=start, settings=self._settings)
             if place.root in (os.sep, place.settings.home):
                 raise
             return place
@@ -138,7 +152,7 @@ class Client:
         return place
 
     def _within(self, named: str) -> Workspace:
-        return workspace.find(start=self._inside(named))
+        return workspace.find(start=self._inside(named), settings=self._settings)
 
     def _inside(self, named: str) -> str:
         """The folder ``named``, if the client may reach it."""
@@ -160,9 +174,7 @@ class Client:
         found = []
         for one in opened:
             try:
-                root = (
-                    workspace.find(self.named) if self.named else workspace.find(start=one)
-                ).root
+                root = workspace.find(self.named, start=one, settings=self._settings).root
             except NotFound:
                 root = gitfiles.top_of(one) or ""
             found += [place for place in (root, one if self.roots else "") if place]
@@ -177,7 +189,7 @@ class Client:
             return kept
         if kept:
             kept.close()
-        spaces[found.folder] = opened = OpenWorkspace(found.root, config.load())
+        spaces[found.folder] = opened = OpenWorkspace(found.root, self._settings)
         return opened
 
     def copy_daily(self) -> None:
@@ -224,9 +236,9 @@ def _is_below(place: str, folders: Iterable[str]) -> bool:
     return any(place == one or place.startswith(one.rstrip(os.sep) + os.sep) for one in folders)
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, ...]:
     try:
         found = os.stat(path)
     except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -162,10 +162,12 @@ def _is_near(host: str) -> bool:
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 65_536:
+        raise InvalidInput(f"{port} is no port that can be listened at", hint="Leave --port out.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise InvalidInput(
             f"{host} port {port} cannot be listened at: {error}", hint="Leave --port out."
         ) from error

@@ -7,10 +7,10 @@ on the way, the reader is told, and never gets halves of two states.
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from ..core import text
-from ..core.digest import sha256
 from ..core.value import Value
 from ..errors import InvalidInput
 
@@ -34,7 +34,7 @@ def part(whole: str, limit: int, cursor: str = "") -> Part:
     room = limit - AROUND
     if not cursor and len(content) <= room and _travels(whole) <= room:
         return Part(whole)
-    seal = sha256(content)[:12]
+    seal = hashlib.sha256(content).hexdigest()[:12]
     start = _start(cursor, seal, len(content))
     shown = _fitting(content, start, room)
     end = start + text.size(shown)

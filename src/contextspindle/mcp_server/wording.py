@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from ..errors import SpindleError
 
 _ARGUMENTS = (
-    (r"--evidence TEXT, --for N for one", "evidence, and criterion for one"),
+    (r"--evidence TEXT --for N", "evidence, and criterion for one of them"),
+    (r"--evidence TEXT", "evidence"),
+    (r"again with --evidence-file", "again with evidence_files"),
+    (r"--status open --decision TEXT", "status open and decisions"),
+    (r"with --source", "with source"),
     (r"leave --for out", "leave criterion out"),
     (r"--decision TEXT", "decisions"),
     (r"--blocker TEXT", "blocker"),

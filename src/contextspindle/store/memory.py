@@ -113,6 +113,11 @@ class MemoryStore(SqliteStore):
             self._generation = -1
         return self._pages
 
+    def forget(self) -> None:
+        """Keep nothing of what was decoded; the file stays open."""
+        if self._pages:
+            self._pages.forget()
+
     def fresh(self, generation: int, *, ours: bool = False) -> None:
         """What was decoded stays, if it is of this generation or of our own making."""
         if generation != self._generation and not ours and self._pages:

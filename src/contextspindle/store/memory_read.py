@@ -57,7 +57,7 @@ class MemoryRead:
     def _begin(self, how: str, db: driver.Connection) -> None:
         self.connection = db
         self.pages = self._store.pages(db)
-        db.execute(how)
+        self._store.begin(db, how)
         try:
             row = db.execute("SELECT data, mark FROM state").fetchone()
             if row is None or type(row[0]) is not bytes or mark(0, row[0]) != row[1]:

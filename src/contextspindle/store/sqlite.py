@@ -187,7 +187,9 @@ class SqliteStore:
 
     def close(self) -> None:
         """Give the file back; the store may be used again."""
-        for connection in (self._reader, self._writer):
+        # The reader last: it cannot fold the log, and while it is there a writer does not either.
+        # A file that somebody has written over meanwhile would get what was there before.
+        for connection in (self._writer, self._reader):
             if connection:
                 connection.close()
         self._reader = self._writer = None
@@ -196,6 +198,19 @@ class SqliteStore:
         if not self._reader:
             self._reader = self._connect("ro")
         return self._reader
+
+    def begin(self, connection: driver.Connection, how: str) -> None:
+        """Begin a transaction on an open connection, by the statement ``how``.
+
+        SchemaTooNew if a newer program has led the file on since it was opened: it is looked at
+        within the transaction, after which nobody can.
+        """
+        connection.execute(how)
+        try:
+            self.version(connection)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
 
     def open_writer(self) -> driver.Connection:
         if not self._writer:

@@ -41,7 +41,7 @@ class SqliteRead:
     def __enter__(self) -> SqliteRead:
         try:
             self._db = self._store.open_reader()
-            self._db.execute("BEGIN")
+            self._store.begin(self._db, "BEGIN")
         except driver.Error as error:
             raise translated(error, self._store.path) from error
         return self

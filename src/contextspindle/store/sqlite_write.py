@@ -92,7 +92,7 @@ class SqliteWrite(SqliteRead):
             self._db = self._store.open_writer()
             self._lock.__enter__()
             try:
-                self._db.execute("BEGIN IMMEDIATE")
+                self._store.begin(self._db, "BEGIN IMMEDIATE")
             except BaseException:
                 self._lock.__exit__(None, None, None)
                 raise

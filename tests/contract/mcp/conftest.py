@@ -1,4 +1,8 @@
-"""Clients of the official SDK, connected to the installed server, and to its inside."""
+"""Clients of the official SDK and bare lines.
+
+They are connected to the inside of the server where its process is not what is tested, and to the
+server as installed where it is.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +21,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from contextspindle import make_workspace
+from contextspindle.mcp_server import stdio
 from contextspindle.mcp_server.client import Client as Seat
 from contextspindle.mcp_server.server import Service
 from contextspindle.mcp_server.tools import chosen
@@ -69,14 +76,13 @@ Talk = Callable[[Connected], Awaitable[Any]]
 @pytest.fixture
 def project(command):
     """The command, in a folder with a workspace."""
-    assert command("init").status == 0
+    make_workspace(str(command.folder))
     return command
 
 
 @pytest.fixture
 def inside(project, monkeypatch):
-    """A function that talks to the server in this process, in the project's folder."""
-    monkeypatch.chdir(project.folder)
+    """A function that talks to the server in this process, which runs in the project's folder."""
 
     def talk_to(
         talk: Talk,
@@ -84,13 +90,20 @@ def inside(project, monkeypatch):
         mode: str = "legacy",
         which: str = "all",
         resources: bool = False,
+        named: str = "",
+        cwd: Path | str = "",
+        env: dict[str, str] | None = None,
         **more: Any,
     ) -> Any:
         async def talked() -> Any:
-            seat = Seat()
-            server = Service(lambda _ctx: seat, chosen(which), resources=resources).server()
-            async with Client(server, mode=mode, **more) as client:
-                return await talk(Connected(client))
+            with monkeypatch.context() as around:
+                around.chdir(cwd or project.folder)
+                for name, value in (env or {}).items():
+                    around.setenv(name, value)
+                seat = Seat(named)
+                server = Service(lambda _ctx: seat, chosen(which), resources=resources).server()
+                async with Client(server, mode=mode, **more) as client:
+                    return await talk(Connected(client))
 
         return run(talked)
 
@@ -128,21 +141,22 @@ def spoken(project):
 
 
 class Line:
-    """The server as a bare process, spoken to in lines."""
+    """A server, spoken to in lines."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self, sending: Any, hearing: Any) -> None:
+        self.sending = sending
+        self.hearing = hearing
 
     def send(self, *messages: Any) -> None:
         """Write messages; bytes go as they are."""
         for one in messages:
             raw = one if isinstance(one, bytes) else json.dumps(one).encode()
-            self.process.stdin.write(raw + b"\n")
-        self.process.stdin.flush()
+            self.sending.write(raw + b"\n")
+        self.sending.flush()
 
     def read(self) -> Any:
         """The next message."""
-        return json.loads(self.process.stdout.readline())
+        return json.loads(self.hearing.readline())
 
     def greet(self) -> Any:
         """The handshake; what the server said."""
@@ -157,6 +171,18 @@ class Line:
 
     def rest(self) -> list[Any]:
         """End the input; every message until the end of the output."""
+        self.sending.close()
+        return [json.loads(line) for line in self.hearing]
+
+
+class Process(Line):
+    """The installed server, spoken to in lines."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(process.stdin, process.stdout)
+        self.process = process
+
+    def rest(self) -> list[Any]:
         out, _ = self.process.communicate(timeout=60)
         return [json.loads(line) for line in out.splitlines()]
 
@@ -181,12 +207,44 @@ def asking(number: Any, name: str, **given: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def line(project):
+def line(project, monkeypatch):
+    """A function that serves, in a thread of this process, a client that speaks through pipes."""
+    monkeypatch.chdir(project.folder)
+    ended = []
+
+    def start(which: str = "all", *, seat: Seat | None = None) -> Line:
+        seat = seat or Seat()
+        service = Service(lambda _ctx: seat, chosen(which))
+        (inward, sending), (hearing, outward) = os.pipe(), os.pipe()
+
+        def serve() -> None:
+            try:
+                anyio.run(stdio.talk, service, inward, outward)
+            finally:
+                os.close(outward)
+                os.close(inward)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        made = Line(os.fdopen(sending, "wb"), os.fdopen(hearing, "rb"))
+        ended.append((thread, made))
+        return made
+
+    yield start
+    for thread, made in ended:
+        made.sending.close()
+        thread.join(20)
+        made.hearing.close()
+        assert not thread.is_alive(), "it goes on though its input has ended"
+
+
+@pytest.fixture
+def process(project):
     """A function that starts the installed server with pipes for its ends."""
     started = []
 
-    def start(*words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Line:
-        process = subprocess.Popen(
+    def start(*words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Process:
+        one = subprocess.Popen(
             [project.path, "mcp", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -194,10 +252,10 @@ def line(project):
             cwd=cwd or project.folder,
             env={**project.environment, **(env or {})},
         )
-        started.append(process)
-        return Line(process)
+        started.append(one)
+        return Process(one)
 
     yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    for one in started:
+        one.kill()
+        one.communicate()

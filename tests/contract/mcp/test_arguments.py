@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+import ast
+import re
+from pathlib import Path
+
+from contextspindle import errors, places, workspace
+from contextspindle.actions import archive as actions
+from contextspindle.actions import ledger
+from contextspindle.core import archive, change, claims, evidence, fields, links, memory
+from contextspindle.mcp_server.wording import of_tools
 
 LISTS = [
     ('["a","b"]', ["a", "b"]),
@@ -18,22 +26,22 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "meant"), LISTS)
-def test_a_list_as_text_is_a_list(inside, given, meant):
+def test_a_list_as_text_is_a_list(inside):
     async def talk(call):
-        task = (await call("task_create", goal="g", labels=given)).task
-        shown = (await call("task_show", id=task)).text
-        assert (f"labels: {', '.join(meant)}\n" in shown) == bool(meant)
-        assert ("labels:" in shown) == bool(meant)
+        for given, meant in LISTS:
+            task = (await call("task_create", goal="g", labels=given)).task
+            shown = (await call("task_show", id=task)).text
+            assert (f"labels: {', '.join(meant)}\n" in shown) == bool(meant), given
+            assert ("labels:" in shown) == bool(meant), given
 
     inside(talk)
 
 
-@pytest.mark.parametrize("given", [{"a": 1}, 5, True, [["a"]], [{"a": 1}], [None]])
-def test_what_is_no_list_is_refused(inside, given):
+def test_what_is_no_list_is_refused(inside):
     async def talk(call):
-        said = await call("task_create", goal="g", labels=given)
-        assert (said.code, "labels must be" in said.text) == ("INVALID_INPUT", True)
+        for given in ({"a": 1}, 5, True, [["a"]], [{"a": 1}], [None]):
+            said = await call("task_create", goal="g", labels=given)
+            assert (said.code, "labels must be" in said.text) == ("INVALID_INPUT", True), given
         assert "Nothing is live" in (await call("task_inbox")).text
 
     inside(talk)
@@ -79,27 +87,27 @@ def test_a_text_may_be_a_number_and_nothing_else(inside):
     inside(talk)
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "near"),
-    [
-        ("task_update", {"id": "t-00000000", "note": "x"}, "notes"),
-        ("task_update", {"id": "t-00000000", "depends": ["x"]}, "add_dependencies"),
-        ("task_update", {"id": "t-00000000", "expected": 1}, "expected_version"),
-        ("task_create", {"goal": "g", "title": "x"}, ""),
-        ("task_create", {"goal": "g", "criterion": "x"}, "criteria"),
-        ("task_create", {"goal": "g", "label": "x"}, "labels"),
-        ("task_search", {"query": "x", "max": 1}, ""),
-        ("task_inbox", {"limits": 1}, "limit"),
-    ],
-)
-def test_an_unknown_argument_is_refused_by_name_with_the_nearest(inside, name, given, near):
+UNKNOWN = [
+    ("task_update", {"id": "t-00000000", "note": "x"}, "notes"),
+    ("task_update", {"id": "t-00000000", "depends": ["x"]}, "add_dependencies"),
+    ("task_update", {"id": "t-00000000", "expected": 1}, "expected_version"),
+    ("task_create", {"goal": "g", "title": "x"}, ""),
+    ("task_create", {"goal": "g", "criterion": "x"}, "criteria"),
+    ("task_create", {"goal": "g", "label": "x"}, "labels"),
+    ("task_search", {"query": "x", "max": 1}, ""),
+    ("task_inbox", {"limits": 1}, "limit"),
+]
+
+
+def test_an_unknown_argument_is_refused_by_name_with_the_nearest(inside):
     async def talk(call):
-        said = await call(name, **given)
-        assert said.code == "INVALID_INPUT"
-        unknown = next(one for one in given if one not in ("id", "goal", "query"))
-        assert f"has no argument {unknown!r}" in said.text
-        assert (f"Did you mean {near!r}?" in said.text) == bool(near)
-        assert "It takes: " in said.text
+        for name, given, near in UNKNOWN:
+            said = await call(name, **given)
+            assert said.code == "INVALID_INPUT"
+            unknown = next(one for one in given if one not in ("id", "goal", "query"))
+            assert f"has no argument {unknown!r}" in said.text
+            assert (f"Did you mean {near!r}?" in said.text) == bool(near)
+            assert "It takes: " in said.text
         assert "Nothing is live" in (await call("task_inbox")).text
 
     inside(talk)
@@ -110,6 +118,8 @@ def test_what_is_needed_and_missing_is_named(inside):
         assert "needs goal" in (await call("task_create")).text
         assert "needs goal" in (await call("task_create", goal=None)).text
         assert "needs id" in (await call("task_update", notes=["n"])).text
+        said = await call("task_claim", id="t-00000000")
+        assert "action is one of claim, next, renew, release. It takes: action, id" in said.text
         said = await call("task_claim", action="clame")
         assert "Did you mean 'claim'?" in said.text
 
@@ -124,9 +134,69 @@ def test_hints_speak_of_tools_where_there_are_some(inside):
         refused = await call("task_update", id=task, status="done")
         assert "set them with criteria" in refused.text
         assert "--" not in refused.text
+        await call("task_update", id=task, criteria=["a", "b"], decisions=["so"])
+        several = await call("task_update", id=task, status="done")
+        assert "show that it holds with evidence, and criterion for one of them" in several.text
         none = await call("task_claim", action="claim", id=task)
         assert not none.error
         held = await call("task_claim", action="next")
         assert "contextspindle_task_ready with explain" in held.text
 
     inside(talk)
+
+
+QUOTED = re.compile(r"'contextspindle [^']*'")
+"""A command as it is named to a reader."""
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+FOR_A_USER = {
+    "name it with --workspace to use it": "an option of the server, for the user who starts it",
+    "with --transcript": "no tool reads transcripts",
+    "--transcript PATH --session ID": "no tool takes a hook's payload",
+    "Give the session's id with --session": "no tool saves a session",
+    "Use --project in a project": "no tool changes a program's settings",
+    "setup HARNESS --write": "no tool changes a program's settings",
+    "name it: --from auto": "no tool imports",
+    "See --help of the command": "left out, there is none",
+}
+"""Sayings with options in them that no tool's answer can have, each with its reason."""
+
+
+PART = " --for N"
+"""A part of a saying; the test above has the whole."""
+
+
+def said_in(module):
+    """The texts of a module that are no docstrings, X for what is put into them."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    inner, docs = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            docs.add(node.value)
+        if isinstance(node, ast.JoinedStr):
+            inner |= {one for one in node.values if isinstance(one, ast.Constant)}
+            yield "".join(
+                str(one.value) if isinstance(one, ast.Constant) else "X" for one in node.values
+            )
+    for node in ast.walk(tree):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if text and node not in inner | docs:
+            yield node.value
+
+
+def test_whatever_is_said_of_an_option_is_said_to_a_tool_in_words_of_arguments():
+    """Errors are worded for the command line, and a new one must not speak of options to agents."""
+    modules = (change, claims, evidence, memory, fields, links, archive, actions, ledger, errors)
+    for module in (*modules, workspace, places):
+        for said in said_in(module):
+            plain = QUOTED.sub("", of_tools(said))
+            if said != PART and not any(one in said for one in FOR_A_USER):
+                assert not OPTION.search(plain), (module.__name__, said)
+
+
+def test_a_saying_that_was_found_in_no_error_any_more_is_forgotten():
+    everything = "\n".join(
+        said
+        for path in Path(errors.__file__).parent.rglob("*.py")
+        for said in path.read_text(encoding="utf-8").split("\n")
+    )
+    assert [one for one in FOR_A_USER if one not in everything] == []

@@ -14,6 +14,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from contextspindle import make_workspace
+from contextspindle.errors import InvalidInput
+from contextspindle.mcp_server import loopback
+from tests.conftest import Command
+
 from .conftest import ERAS, HELLO, Connected, run
 
 TOKEN = "a token of this test, long enough"
@@ -49,30 +54,53 @@ class Served:
         return found
 
 
+def started(command, *words, token=TOKEN):
+    """The installed server over HTTP, in the command's folder."""
+    process = subprocess.Popen(
+        [command.path, "mcp", "--http", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=command.folder,
+        env={**command.environment, **({"CONTEXTSPINDLE_MCP_TOKEN": token} if token else {})},
+    )
+    said = process.stderr.readline().decode()
+    port = int(re.search(r":(\d+)/mcp", said)[1])
+    if not token:
+        token = process.stderr.readline().decode().split()[-1]
+    return Served(process, port, token)
+
+
+@pytest.fixture(scope="module")
+def shared(command_path, tmp_path_factory):
+    """The command in a project of this module, and the server there for all tests that share it."""
+    folder, home = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("home")
+    command = Command(command_path, folder, home)
+    assert command("init").status == 0
+    served = started(command)
+    yield command, served
+    served.process.kill()
+    served.process.communicate()
+
+
+@pytest.fixture
+def served(shared):
+    """The server that tests share."""
+    return shared[1]
+
+
 @pytest.fixture
 def serve(project):
-    """A function that starts the server over HTTP."""
-    started = []
+    """A function that starts a server of the test's own."""
+    running = []
 
-    def start(*words, token=TOKEN, cwd=None):
-        process = subprocess.Popen(
-            [project.path, "mcp", "--http", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=cwd or project.folder,
-            env={**project.environment, **({"CONTEXTSPINDLE_MCP_TOKEN": token} if token else {})},
-        )
-        started.append(process)
-        said = process.stderr.readline().decode()
-        port = int(re.search(r":(\d+)/mcp", said)[1])
-        if not token:
-            token = process.stderr.readline().decode().split()[-1]
-        return Served(process, port, token)
+    def start(*words, **more):
+        running.append(started(project, *words, **more))
+        return running[-1]
 
     yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    for one in running:
+        one.process.kill()
+        one.process.communicate()
 
 
 def talked(served, talk, mode):
@@ -86,8 +114,8 @@ def talked(served, talk, mode):
     return run(session)
 
 
-def test_the_official_client_works_on_it_in_both_eras(serve, project):
-    served = serve()
+def test_the_official_client_works_on_it_in_both_eras(shared):
+    project, served = shared
 
     async def talk(call):
         task = (await call("task_create", goal="over http")).task
@@ -107,9 +135,7 @@ def test_the_official_client_works_on_it_in_both_eras(serve, project):
     assert project("task", "show", task).out.count(b"active")
 
 
-def test_two_clients_hold_claims_of_their_own(serve):
-    served = serve()
-
+def test_two_clients_hold_claims_of_their_own(served):
     async def first(call):
         task = (await call("task_create", goal="g")).task
         await call("task_claim", action="claim", id=task)
@@ -128,16 +154,14 @@ def test_two_clients_hold_claims_of_their_own(serve):
     assert talked(served, third, "legacy").code == "CLAIM_HELD"
 
 
-def test_a_request_without_the_token_is_refused(serve):
-    served = serve()
+def test_a_request_without_the_token_is_refused(served):
     assert served.ask()[0] == 200
     for wrong in (None, "Bearer x", f"bearer {TOKEN}", TOKEN, f"Basic {TOKEN}", "Bearer "):
         assert served.ask(Authorization=wrong)[0] == 401
     assert "contextspindle" not in served.ask(Authorization=None)[1]
 
 
-def test_a_request_under_another_name_or_from_a_foreign_page_is_refused(serve):
-    served = serve()
+def test_a_request_under_another_name_or_from_a_foreign_page_is_refused(served):
     for name in ("evil.example", f"evil.example:{served.port}", "127.0.0.1", "localhost:1", None):
         assert served.ask(Host=name)[0] in (400, 403)
     for name in (f"localhost:{served.port}", f"[::1]:{served.port}"):
@@ -154,11 +178,10 @@ def test_a_token_is_made_where_none_was_set_and_it_is_asked_for(serve):
     assert served.ask(Authorization=f"Bearer {TOKEN}")[0] == 401
 
 
-def test_it_serves_the_workspace_it_was_started_in_and_no_other(serve, project, tmp_path):
+def test_it_serves_the_workspace_it_was_started_in_and_no_other(served, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    assert project("init", ".", cwd=other).status == 0
-    served = serve()
+    make_workspace(str(other))
 
     async def talk(call):
         return await call("task_inbox", workspace=str(other))
@@ -166,40 +189,42 @@ def test_it_serves_the_workspace_it_was_started_in_and_no_other(serve, project, 
     assert talked(served, talk, "legacy").code == "WORKSPACE_REFUSED"
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_it_ends_when_it_is_interrupted(serve, mode):
+def test_it_ends_when_it_is_interrupted(serve):
     served = serve()
 
     async def talk(call):
         return await call("task_inbox")
 
-    assert not talked(served, talk, mode).error
+    for mode in ERAS:
+        assert not talked(served, talk, mode).error
     served.process.send_signal(signal.SIGINT)
     assert served.process.wait(timeout=30) in (0, 130)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--host", "0.0.0.0"), b"--behind-tls NAME"),
-        (("--host", "192.0.2.1"), b"--behind-tls NAME"),
-        (("--host", "example.org"), b"--behind-tls NAME"),
-        (("--host", "::"), b"--behind-tls NAME"),
-        (("--port", "99999"), b"cannot be listened at"),
-    ],
-)
-def test_it_refuses_to_listen_beyond_this_machine_and_where_it_cannot(project, words, said):
-    done = project("mcp", "--http", *words)
+def test_it_refuses_to_listen_beyond_this_machine_and_where_it_cannot(project, monkeypatch):
+    done = project("mcp", "--http", "--host", "0.0.0.0")
     assert (done.status, done.out) == (2, b"")
-    assert said in done.err
+    assert b"--behind-tls NAME" in done.err
+    monkeypatch.chdir(project.folder)
+    for host in ("0.0.0.0", "192.0.2.1", "example.org", "::", "127.0.0.1.example.org", "0"):
+        with pytest.raises(InvalidInput) as refused:
+            loopback.serve("", "all", host, None, "")
+        assert "--behind-tls NAME" in refused.value.hint
+    for port in (99_999, -1):
+        with pytest.raises(InvalidInput, match="no port that can be listened at"):
+            loopback.serve("", "all", "", port, "")
 
 
-def test_a_port_that_is_taken_and_a_token_that_is_short_are_refused(project):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = project("mcp", "--http", "--port", str(taken.getsockname()[1]))
-    assert (done.status, b"cannot be listened at" in done.err) == (2, True)
-    done = project("mcp", "--http", env={"CONTEXTSPINDLE_MCP_TOKEN": "short"})
-    assert (done.status, b"20 characters" in done.err) == (2, True)
+def test_a_port_that_is_taken_and_a_token_that_is_short_are_refused(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(InvalidInput, match="cannot be listened at"),
+    ):
+        loopback.serve("", "all", "", taken.getsockname()[1], "")
+    monkeypatch.setenv("CONTEXTSPINDLE_MCP_TOKEN", "short")
+    with pytest.raises(InvalidInput, match="20 characters"):
+        loopback.serve("", "all", "", None, "")
 
 
 def test_behind_tls_it_answers_to_the_public_name_over_https_only(serve):

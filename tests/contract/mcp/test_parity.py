@@ -7,16 +7,21 @@ import inspect
 import json
 import shutil
 import sqlite3
+from functools import partial
 
+import anyio
+import anyio.to_thread
 import pytest
 from mcp import Client
 
-from contextspindle import errors, workspace
+from contextspindle import errors, make_workspace, workspace
 from contextspindle.actions.ledger import Ledger
 from contextspindle.core.change import Request
+from contextspindle.errors import SpindleError
 from contextspindle.mcp_server.client import Client as Seat
 from contextspindle.mcp_server.server import Service
 from contextspindle.mcp_server.tools import chosen
+from contextspindle.rendering import step_data, view_data
 from contextspindle.store.sqlite import SqliteStore
 from tests.conftest import Clock, CountedIds
 
@@ -98,13 +103,22 @@ class Both:
         """Do it on both sides; both end with ``code``, and the tasks are alike afterwards."""
         as_typed, as_sent = (self._filled(given, side) for side in (0, 1))
         token = self._tokens.get(who, "")
-        done = self._command(
+        typed = partial(
+            self._command,
             *words_of(tool, as_typed),
             "--json",
             cwd=self.theirs,
             env={"CONTEXTSPINDLE_CLAIM": token} if token and tool != "task_create" else {},
         )
-        said = await self._ask[who](tool, **as_sent)
+        done = said = None
+
+        async def send():
+            nonlocal said
+            said = await self._ask[who](tool, **as_sent)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(send)
+            done = await anyio.to_thread.run_sync(typed)
         found = done.error["code"] if done.status and done.err else ""
         assert (found, said.code) == (code, code), (done, said.text)
         assert said.error == bool(code)
@@ -136,20 +150,18 @@ class Both:
 
     def _state(self, folder, side):
         """Every task with its history, names for ids, without times."""
-        listed = self._command("task", "list", "0", "100", "--json", cwd=folder)
-        if listed.status:
-            return listed.error["code"]
         shown = {}
-        for one in listed.data["tasks"]:
-            found = self._command("task", "show", one["id"], "--json", cwd=folder)
-            if found.status:
-                return found.error["code"]
-            task = found.data
-            steps = self._command("task", "history", one["id"], "--json", cwd=folder).data
-            text = json.dumps([task, [{**step, "state": ""} for step in steps["changes"]]])
-            for name, ids in self._names.items():
-                text = text.replace(ids[side], f"${name}")
-            shown[json.loads(text)[0]["id"]] = _without_times(json.loads(text))
+        try:
+            ledger = workspace.find(start=str(folder)).ledger()
+            for one in ledger.list(0, 100).items:
+                steps = ledger.history(one.id, 1, 100).steps
+                history = [{**step_data(step), "state": ""} for step in steps]
+                text = json.dumps([view_data(ledger.view(one.id)), history])
+                for name, ids in self._names.items():
+                    text = text.replace(ids[side], f"${name}")
+                shown[json.loads(text)[0]["id"]] = _without_times(json.loads(text))
+        except SpindleError as error:
+            return error.code
         return shown
 
 
@@ -166,7 +178,7 @@ def both(command, tmp_path, monkeypatch):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     for folder in (theirs, ours):
         folder.mkdir()
-        assert command("init", cwd=folder).status == 0
+        make_workspace(str(folder))
     monkeypatch.chdir(ours)
 
     def both_ways(talk):
@@ -377,9 +389,6 @@ async def troubles(both):
     alter("DROP TABLE search")
     await both("task_search", "SEARCH_FAILED", query="ship")
     alter("PRAGMA user_version = 99")
-    for folder in (both.theirs, both.ours):
-        # A ledger that is open already was read as what it was then.
-        (folder / ".contextspindle" / "config.json").write_text('{"actor": "ada"}')
     await both("task_show", "SCHEMA_TOO_NEW", id="$a")
     for folder in (both.theirs, both.ours):
         (folder / ".contextspindle").rename(folder / "aside")
@@ -409,8 +418,6 @@ async def remembering(both):
         path = folder / ".continuum" / "memory.sqlite3"
         path.write_bytes(b"not a database" * 400)
         (folder / ".continuum" / "memory.sqlite3-wal").unlink(missing_ok=True)
-        # A memory that is open already was read as what it was then.
-        (folder / ".contextspindle" / "config.json").write_text('{"actor": "ada"}')
     await both("recall", "MEMORY_DAMAGED", query="ship")
 
 

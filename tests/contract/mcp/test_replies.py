@@ -8,6 +8,7 @@ import re
 import pytest
 
 from contextspindle.core.change import Request
+from contextspindle.core.task import state_bytes
 
 LIMIT = 20_000
 CURSOR = re.compile(r"cursor: (\S+)\]")
@@ -42,19 +43,50 @@ def filled(project, make_ledger):
     store.close()
 
 
-def test_a_task_of_two_mebibytes_can_be_read_in_parts_that_make_the_whole(inside, filled, project):
-    awkward = 'line "quoted" \\ 中文🧵\n\ttab ' * 1_500
-    notes = tuple(f"{number} {awkward}" for number in range(30))
-    task = filled.create(Request(set={"goal": "A large one"}, notes=notes)).task
-    less = filled.create(Request(set={"goal": "A smaller one"}, notes=notes[:4])).task
+AWKWARD = 'line "quoted" \\ 中文🧵\n\ttab ' * 1_500
+
+
+def test_a_long_answer_can_be_read_in_parts_that_make_the_whole(inside, filled, project):
+    notes = tuple(f"{number} {AWKWARD}" for number in range(4))
+    task = filled.create(Request(set={"goal": "A long one"}, notes=notes)).task
 
     async def talk(call):
-        shown, parts = await whole(call, "task_show", id=task.id)
-        assert parts > 50
-        assert shown == project("task", "show", task.id).out.decode()
-        history, parts = await whole(call, "task_history", id=less.id)
-        assert parts > 10
-        assert history == project("task", "history", less.id).out.decode()
+        for verb in ("show", "history"):
+            shown, parts = await whole(call, f"task_{verb}", id=task.id)
+            assert parts > 10
+            assert shown == project("task", verb, task.id).out.decode()
+
+    inside(talk)
+
+
+def test_a_task_of_the_largest_size_can_be_read_from_its_first_part_to_its_last(
+    inside, filled, project
+):
+    """Every part of it would be read like these: its beginning, its middle, its end."""
+    notes = tuple(f"{number} {AWKWARD}" for number in range(37))
+    task = filled.create(Request(set={"goal": "The largest"}, notes=notes)).task
+    assert len(state_bytes(task)) > 2_000_000
+    printed = project("task", "show", task.id).out
+
+    async def talk(call):
+        said = await call("task_show", id=task.id)
+        seal = CURSOR.search(said.parts[1])[1].partition("-")[2]
+        for start in (0, len(printed) // 2, len(printed) - 30_000):
+            text = printed[start:].decode("utf-8", "ignore")  # from the next whole character on
+            at = len(printed) - len(text.encode())
+            rest = ""
+            for _ in range(3):
+                given = {"cursor": f"{at}-{seal}"} if at else {}
+                said = await call("task_show", id=task.id, **given)
+                assert measured(said) <= LIMIT
+                rest += said.text
+                more = CURSOR.search(said.parts[1])
+                if not more:
+                    break
+                at = int(more[1].partition("-")[0])
+            assert text.startswith(rest)
+        assert "this is the end" in said.parts[1]
+        assert text == rest
 
     inside(talk)
 
@@ -145,5 +177,26 @@ def test_the_bound_is_a_setting_of_the_workspace(inside, filled, project):
 
     async def talk(call):
         assert measured(await call("task_show", id=task.id)) <= 2_000
+
+    inside(talk)
+
+
+def test_no_answer_is_empty(inside, filled):
+    task = filled.create(Request(set={"goal": "g"})).task
+
+    async def talk(call):
+        said = await call("task_history", id=task.id, **{"from": 9})
+        assert said.text == f"{task.id} has no version from 9 on; its last is 1.\n"
+        for name, given in (
+            ("task_list", {"owner": "nobody"}),
+            ("task_list", {"offset": 50}),
+            ("task_inbox", {"offset": 50}),
+            ("task_search", {"query": "nothing"}),
+            ("task_search", {"query": ""}),
+            ("task_children", {"id": task.id}),
+            ("task_ready", {"offset": 50}),
+            ("recall", {"query": "nothing"}),
+        ):
+            assert (await call(name, **given)).text.strip(), name
 
     inside(talk)

@@ -1,4 +1,7 @@
-"""One process for one client: pure output, UTF-8, cancellation, and an end when the client goes."""
+"""One client on one line: pure output, UTF-8, cancellation, and an end when the client goes.
+
+What is about the process is tried on the installed one; all else in this one, through pipes.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,15 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 
+import anyio
 import pytest
+
+from contextspindle.mcp_server import stdio
+from contextspindle.mcp_server.client import Client as Seat
+from contextspindle.mcp_server.server import Service
+from contextspindle.mcp_server.tools import chosen
 
 from .conftest import HELLO, READY, asking
 
@@ -26,19 +36,12 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_what_was_asked_before_the_end_of_the_input_is_answered(line):
-    server = line()
+def test_what_was_asked_before_the_end_of_the_input_is_answered(process):
+    server = process()
     server.send(HELLO, READY, *(asking(n, "task_create", goal=f"g{n}") for n in range(1, 30)))
     answers = {one["id"]: one for one in server.rest()}
     assert set(answers) == set(range(30))
     assert all(not one["result"].get("isError") for one in answers.values())
-    assert server.process.returncode == 0
-
-
-def test_it_ends_when_its_input_ends(line):
-    server = line()
-    server.greet()
-    assert server.rest() == []
     assert server.process.returncode == 0
 
 
@@ -65,32 +68,136 @@ def test_it_ends_when_its_parent_was_killed_though_the_input_stays_open(project)
     os.close(reading)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_when_it_is_told_to_though_the_input_stays_open(line, how):
-    server = line()
+def test_it_ends_when_it_is_told_to_though_the_input_stays_open(process):
+    told = {signal.SIGINT: process(), signal.SIGTERM: process()}
+    for how, server in told.items():
+        server.greet()
+        server.call(1, "task_create", goal="a")
+        assert server.read()["id"] == 1
+        server.process.send_signal(how)
+    assert [server.process.wait(timeout=20) for server in told.values()] == [0, 0]
+
+
+NOISY = """
+import os, sys
+from contextspindle.mcp_server import stdio
+heard = []
+def noise(event, arguments):
+    if event == "sqlite3.connect" and not heard:
+        heard.append(event)
+        os.write(1, b"noise\\n")
+        print("more of it", flush=True)
+sys.addaudithook(noise)
+stdio.serve("", "all")
+"""
+
+
+def test_what_is_printed_in_the_middle_of_a_call_is_kept_from_the_protocol(project):
+    lines = b"".join(json.dumps(one).encode() + b"\n" for one in (HELLO, READY, asking(1, "stats")))
+    done = subprocess.run(
+        [sys.executable, "-c", NOISY],
+        input=lines.replace(b"contextspindle_stats", b"contextspindle_task_inbox"),
+        capture_output=True,
+        cwd=project.folder,
+        env=project.environment,
+        timeout=60,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1]
+    assert b"noise\nmore of it\n" in done.stderr
+
+
+def test_every_line_is_of_the_protocol_and_of_utf_8_whatever_is_set(process):
+    goal = "Việt nam, 中文字, 日本語, 🧵 e\u0301"
+    odd = {"PYTHONWARNINGS": "always", "PYTHONVERBOSE": "1", "PYTHONDEVMODE": "1"}
+    server = process(env={**odd, "LC_ALL": "C", "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"})
     server.greet()
-    server.call(1, "task_create", goal="a")
-    assert server.read()["id"] == 1
-    server.process.send_signal(how)
-    assert server.process.wait(timeout=20) == 0
-
-
-def test_every_line_of_output_is_of_the_protocol_whatever_is_set(line):
-    server = line(env={"PYTHONWARNINGS": "always", "PYTHONVERBOSE": "1", "PYTHONDEVMODE": "1"})
-    server.send(HELLO, READY, asking(1, "task_inbox"), asking(2, "task_show", id="?"))
+    server.send(json.dumps(asking(1, "task_create", goal=goal), ensure_ascii=False).encode())
+    task = text_of(server.read()).split()[0]
+    server.call(2, "task_show", id=task)
+    assert f"goal: {goal}\n" in text_of(server.read())
+    server.call(3, "task_show", id="?")
     assert {one["jsonrpc"] for one in server.rest()} == {"2.0"}
 
 
-@pytest.mark.parametrize("locale", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "cp1252"}])
-def test_text_of_any_script_comes_back_as_it_was_in_any_locale(line, locale):
-    goal = "Việt nam, 中文字, 日本語, 🧵 e\u0301"
-    server = line(env=locale)
+def test_a_client_that_reads_no_more_is_given_up_and_the_server_ends(line):
+    server = line()
     server.greet()
-    raw = json.dumps(asking(1, "task_create", goal=goal), ensure_ascii=False).encode()
-    server.send(raw)
-    task = server.read()["result"]["content"][0]["text"].split()[0]
-    server.call(2, "task_show", id=task)
-    assert f"goal: {goal}\n" in server.read()["result"]["content"][0]["text"]
+    server.hearing.close()
+    server.send(asking(1, "task_create", goal="written all the same"), b"no json")
+    server.send(b"no json", {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+
+
+def test_without_standard_output_it_says_so_and_without_input_it_ends(project):
+    def run(closed):
+        return subprocess.run(
+            ["sh", "-c", f'exec "$1" mcp {closed}', "sh", project.path],
+            capture_output=True,
+            cwd=project.folder,
+            env=project.environment,
+            timeout=60,
+        )
+
+    nobody = run(">&-")
+    assert (nobody.returncode, b"Nobody can be answered" in nobody.stderr) == (2, True)
+    silent = run("<&-")
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, b"", b"")
+
+
+def test_a_message_may_come_in_pieces_in_company_and_without_an_end(line):
+    server = line()
+    server.greet()
+    raw = json.dumps(asking(1, "task_create", goal="中 in pieces"), ensure_ascii=False).encode()
+    for at in range(0, len(raw), 20):
+        server.sending.write(raw[at : at + 20])
+        server.sending.flush()
+    server.send(b"")
+    assert server.read()["id"] == 1
+    server.send(b"", b"  \r", json.dumps(asking(2, "task_inbox")).encode() + b"\r", b"")
+    assert "中 in pieces" in text_of(server.read())
+    many = b"\n".join(json.dumps(asking(n, "task_inbox")).encode() for n in range(3, 40))
+    server.sending.write(many)  # and no line feed after the last one
+    assert sorted(one["id"] for one in server.rest()) == [*range(3, 40)]
+
+
+def test_the_input_may_be_a_file_and_the_output_too(project, monkeypatch, tmp_path):
+    monkeypatch.chdir(project.folder)
+    seat = Seat()
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    lines = (HELLO, READY, asking(1, "task_create", goal="from a file"))
+    asked.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    with asked.open() as source, told.open("w") as target:
+        service = Service(lambda _ctx: seat, chosen("all"))
+        anyio.run(stdio.talk, service, source.fileno(), target.fileno())
+    assert [json.loads(one)["id"] for one in told.read_text().splitlines()] == [0, 1]
+
+
+class Noticed(Seat):
+    """A client whose writes can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.writes = threading.Semaphore(0)
+
+    def copy_daily(self):
+        super().copy_daily()
+        self.writes.release()
+
+
+def test_a_client_that_reads_late_gets_all_of_it_and_the_loop_goes_on_meanwhile(line, project):
+    """What the pipe cannot take waits beside the loop, which goes on doing what is asked."""
+    seat = Noticed()
+    server = line(seat=seat)
+    server.greet()
+    server.call(1, "task_create", goal="g", notes=["n" * 60_000])
+    task = text_of(server.read()).split()[0]
+    for number in range(2, 12):  # more than a pipe holds
+        server.call(number, "task_show", id=task)
+    server.call(12, "task_create", goal="asked for behind them")
+    for _ in range(12):
+        assert seat.writes.acquire(timeout=20), "it waits for its client to read"
+    answers = server.rest()
+    assert sorted(one["id"] for one in answers) == [*range(2, 13)]
+    assert all(len(text_of(one)) > 15_000 for one in answers if one["id"] < 12)
 
 
 def test_bytes_that_are_no_text_and_lines_that_are_no_json_are_answered(line):
@@ -104,9 +211,9 @@ def test_bytes_that_are_no_text_and_lines_that_are_no_json_are_answered(line):
         b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":'
         b'"contextspindle_task_create","arguments":{"goal":"broken \xff end"}}}'
     )
-    task = server.read()["result"]["content"][0]["text"].split()[0]
+    task = text_of(server.read()).split()[0]
     server.call(4, "task_show", id=task)
-    assert "broken \ufffd end" in server.read()["result"]["content"][0]["text"]
+    assert "broken \ufffd end" in text_of(server.read())
 
 
 def test_half_a_character_is_replaced_and_never_sent_on(line):
@@ -117,9 +224,13 @@ def test_half_a_character_is_replaced_and_never_sent_on(line):
     if "error" in answer:  # the SDK's reader may refuse it before it reaches us
         assert answer["error"]["code"] == -32700
         return
-    task = answer["result"]["content"][0]["text"].split()[0]
+    task = text_of(answer).split()[0]
     server.call(2, "task_show", id=task)
-    assert "half \ufffd" in server.read()["result"]["content"][0]["text"]
+    assert "half \ufffd" in text_of(server.read())
+
+
+def text_of(answer):
+    return answer["result"]["content"][0]["text"]
 
 
 def cancelling(number):
@@ -136,7 +247,7 @@ def test_a_call_cancelled_before_in_the_middle_and_after_leaves_the_server_alive
     server.greet()
     server.send(cancelling(99), cancelling("none"))
     server.call(1, "task_create", goal="first")
-    task = server.read()["result"]["content"][0]["text"].split()[0]
+    task = text_of(server.read()).split()[0]
     server.send(cancelling(1))
     raw = sqlite3.connect(
         project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3", isolation_level=None
@@ -180,7 +291,7 @@ def test_the_version_that_a_client_asks_for_is_the_one_it_gets(line, version):
     server.send({**HELLO, "params": {**HELLO["params"], "protocolVersion": version}})
     assert server.read()["result"]["protocolVersion"] == version
     server.send(READY, asking(1, "task_inbox"))
-    assert "Nothing is live" in server.read()["result"]["content"][0]["text"]
+    assert "Nothing is live" in text_of(server.read())
 
 
 @pytest.mark.parametrize("params", [{"protocolVersion": "1999-01-01"}, {"protocolVersion": 7}, {}])
@@ -210,6 +321,12 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol_with_the_nearest(l
     error = server.read()["error"]
     assert error["code"] == -32602
     assert "did you mean contextspindle_task_search" in error["message"]
+    for number, name, near in ((2, "search", "?task_search"), (3, "task_lst", "?task_list")):
+        server.call(number, name)
+        meant = near.replace("?", "did you mean contextspindle_")
+        assert server.read()["error"]["message"].endswith(f"{meant}?")
+    server.call(4, "nothing_like_it")  # but for its beginning, which all have
+    assert "did you mean" not in server.read()["error"]["message"]
 
 
 def test_a_command_that_is_misspelt_says_so_on_standard_error(project):
@@ -220,8 +337,8 @@ def test_a_command_that_is_misspelt_says_so_on_standard_error(project):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads sizes as Linux shows them")
-def test_a_thousand_calls_leave_memory_as_it_was(line):
-    server = line()
+def test_a_thousand_calls_leave_memory_as_it_was(process):
+    server = process()
     server.greet()
 
     def resident():
@@ -233,7 +350,7 @@ def test_a_thousand_calls_leave_memory_as_it_was(line):
             server.call(number, "task_inbox")
             assert server.read()["id"] == number
 
-    calls(300)
+    calls(200)
     before = resident()
     calls(1_000)
     assert resident() - before < 3_000_000

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
+from pathlib import Path
 
 import mcp_types as types
 import pytest
 
+from contextspindle import Request, make_workspace
+from contextspindle.store import schema
+from contextspindle.store.sqlite import SqliteStore
 from tests.transcripts import SESSION, calls, says, user, written
 
 from .conftest import ERAS
@@ -20,8 +25,8 @@ def place(project, tmp_path):
     def made(name):
         folder = tmp_path / name
         folder.mkdir()
-        assert project("init", ".", cwd=folder).status == 0
-        assert project("task", "create", f"of {name}", cwd=folder).status == 0
+        ledger = make_workspace(str(folder)).ledger()
+        ledger.create(Request(set={"goal": f"of {name}"}))
         return folder
 
     return made
@@ -142,10 +147,7 @@ def test_without_open_folders_the_argument_stays_in_the_project_of_the_server(in
     inside(talk)
 
 
-@pytest.mark.parametrize("start", ["home", "/"])
-def test_started_in_no_project_an_argument_may_name_one_and_nothing_is_made(
-    spoken, place, home, start
-):
+def test_started_in_no_project_an_argument_may_name_one_and_nothing_is_made(inside, place, home):
     one = place("one")
 
     async def talk(call):
@@ -154,20 +156,17 @@ def test_started_in_no_project_an_argument_may_name_one_and_nothing_is_made(
         assert (await call("task_restore", folder=str(one))).error
         assert await goals(call, workspace=str(one)) == "of one"
 
-    spoken(talk, cwd=home if start == "home" else "/")
+    for folder in (home, "/"):
+        inside(talk, cwd=folder)
     assert not (home / ".contextspindle").exists()
 
 
-def test_a_client_whose_folders_are_of_no_use_is_as_one_without(inside, project):
+def test_a_client_whose_folders_are_of_no_use_is_as_one_without(inside):
     async def talk(call):
         assert not (await call("task_create", goal="g")).error
 
-    for uri in ("file://elsewhere/x", "file:///"):
-        shutil.rmtree(project.folder / ".contextspindle")
-        assert project("init").status == 0
-        if uri == "file:///":
-            continue
-        inside(talk, list_roots_callback=Folders(uri))
+    for folders in (Folders("file://elsewhere/x"), Folders()):
+        inside(talk, list_roots_callback=folders)
 
 
 def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
@@ -186,16 +185,16 @@ def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
     assert folders.asked == 1
 
 
-def test_a_workspace_named_by_the_user_wins_over_the_open_folders(spoken, place):
+def test_a_workspace_named_by_the_user_wins_over_the_open_folders(inside, place):
     one, other = place("one"), place("other")
 
     async def talk(call):
         assert await goals(call) == "of other"
-        assert (await call("task_inbox", workspace=str(one))).code in ("", "WORKSPACE_REFUSED")
+        assert (await call("task_inbox", workspace=str(one))).code == "WORKSPACE_REFUSED"
 
-    spoken(talk, "--workspace", str(other), list_roots_callback=Folders(one))
+    inside(talk, named=str(other), list_roots_callback=Folders(one))
     env = {"CONTEXTSPINDLE_WORKSPACE": str(other)}
-    spoken(talk, env=env, list_roots_callback=Folders(one))
+    inside(talk, env=env, list_roots_callback=Folders(one))
 
 
 def test_a_workspace_that_was_moved_away_and_made_anew_is_the_new_one(inside, project):
@@ -207,6 +206,88 @@ def test_a_workspace_that_was_moved_away_and_made_anew_is_the_new_one(inside, pr
         assert "Nothing is live" in (await call("task_inbox")).text
         await call("task_create", goal="of the new one")
         assert "of the new one" in project("task", "inbox").out.decode()
+
+    inside(talk)
+
+
+def test_a_ledger_that_is_open_is_noticed_to_be_another_one(inside, project, place):
+    """The server keeps it open from call to call, and somebody puts another in its place."""
+    folder = project.folder / ".contextspindle" / "tasks"
+    other = place("another") / ".contextspindle" / "tasks" / "ledger.sqlite3"
+
+    def put(how):
+        store = SqliteStore(str(other))
+        copy = project.folder / "copy.sqlite3"
+        schema.copy_to(store.open_reader(), str(copy))
+        store.close()
+        for left in ("ledger.sqlite3-wal", "ledger.sqlite3-shm"):
+            (folder / left).unlink(missing_ok=True)
+        how(copy, folder / "ledger.sqlite3")
+        copy.unlink(missing_ok=True)
+
+    async def talk(call):
+        for how in (shutil.copyfile, Path.replace):
+            mine = (await call("task_create", goal="mine")).task
+            assert "mine" in (await call("task_inbox")).text
+            put(how)
+            assert await goals(call) == "of another"
+            lost = await call("task_update", id=mine, notes=["n"])
+            assert lost.code == "TASK_NOT_FOUND"
+
+    inside(talk)
+
+
+def test_a_ledger_that_was_moved_away_and_back_is_gone_and_there_again(inside, project):
+    folder = project.folder / ".contextspindle"
+
+    async def talk(call):
+        await call("task_create", goal="mine")
+        folder.rename(project.folder / "aside")
+        assert (await call("task_inbox")).code == "WORKSPACE_NOT_FOUND"
+        assert (await call("task_create", goal="g")).code == "WORKSPACE_NOT_FOUND"
+        (project.folder / "aside").rename(folder)
+        assert (await goals(call)) == "mine"
+        (folder / "tasks" / "ledger.sqlite3").unlink()
+        gone = await call("task_inbox")
+        assert (gone.code, "There is no ledger" in gone.text) == ("WORKSPACE_NOT_FOUND", True)
+
+    inside(talk)
+
+
+def test_a_ledger_that_a_newer_program_led_on_is_neither_read_nor_written(inside, project):
+    path = project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3"
+
+    async def talk(call):
+        task = (await call("task_create", goal="mine")).task
+        raw = sqlite3.connect(path, isolation_level=None)
+        raw.execute("PRAGMA user_version=99")
+        for tool, given in (
+            ("task_show", {"id": task}),
+            ("task_update", {"id": task, "notes": ["n"]}),
+            ("task_inbox", {}),
+        ):
+            assert (await call(tool, **given)).code == "SCHEMA_TOO_NEW"
+        raw.execute(f"PRAGMA user_version={schema.SCHEMA}")
+        raw.close()
+        assert not (await call("task_update", id=task, notes=["n"])).error
+
+    inside(talk)
+
+
+def test_what_the_command_restores_or_remembers_is_there_in_the_next_call(inside, project):
+    async def talk(call):
+        task = (await call("task_create", goal="mine")).task
+        await call("task_backup", folder="copy")
+        await call("remember", text="We ship on Fridays")
+        shutil.rmtree(project.folder / ".contextspindle")
+        assert project("init").status == 0
+        assert "Nothing is live" in (await call("task_inbox")).text
+        assert project("restore", "copy").status == 0
+        assert (await call("task_inbox")).task == task
+        assert project("remember", "Staging is reset at two").status == 0
+        assert "reset at two" in (await call("recall", query="staging")).text
+        assert project("memory", "rebuild").status == 0
+        assert "Fridays" in (await call("recall", query="ship")).text
 
     inside(talk)
 
@@ -244,7 +325,7 @@ def test_this_server_carries_the_token_of_a_claim_and_another_does_not(inside, m
 
 
 def test_the_handoff_of_the_session_that_started_the_server_is_the_one_given(
-    spoken, project, tmp_path
+    inside, project, tmp_path
 ):
     for session, said in (("s-1", "Build the mast."), ("s-2", "Paint the hull.")):
         path = tmp_path / f"{session}.jsonl"
@@ -255,11 +336,11 @@ def test_the_handoff_of_the_session_that_started_the_server_is_the_one_given(
     async def talk(call):
         return (await call("handoff")).text, (await call("handoff", session="s-2")).text
 
-    of_one, of_two = spoken(talk, env={"CLAUDE_CODE_SESSION_ID": "s-1"})
+    of_one, of_two = inside(talk, env={"CLAUDE_CODE_SESSION_ID": "s-1"})
     assert "Build the mast" in of_one
     assert "Paint the hull" not in of_one
     assert "Paint the hull" in of_two
-    newest, _ = spoken(talk)
+    newest, _ = inside(talk)
     assert "Paint the hull" in newest
 
 

@@ -91,6 +91,14 @@ def test_folded_text_has_single_spaces(value):
     assert len(shown.splitlines()) <= 1
 
 
+def test_what_is_replaced_is_replaced_in_any_company():
+    """A text without controls is not looked through, so none may be taken for one without."""
+    for code in (*range(0x3000), 0xFEFF, 0xFFFD, 0xD800, 0xE0001, 0x1F9F5):
+        alone, beside = chr(code), "\0" + chr(code)
+        assert "\ufffd" + text.one_line(alone) == text.one_line(beside)
+        assert "\ufffd" + text.block(alone) == text.block(beside)
+
+
 def test_ordinary_text_of_any_script_stays():
     value = "naïve 次の — “quoted” עברית ع 👩‍👩‍👧 a\u00adb"
     assert text.one_line(value) == text.block(value) == value

@@ -180,6 +180,7 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     settings.write_text('{"theme": "dark"}')
     before = settings.read_bytes()
     said = project("setup", "--write").out.decode()
+    assert project("doctor").status == 0
     assert "Sessions that are open keep their old settings until they are started again" in said
     assert f"hooks of claude-code: {settings}" in project("fuse", "status").out.decode()
     settings.write_bytes(before)
@@ -188,6 +189,9 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     assert "a session that is open must be started again" in shown
     done = project("setup", "--check", "--json")
     assert (done.status, done.error["code"]) == (6, "SETUP_INCOMPLETE")
+    looked = project("doctor").out.decode()
+    assert "note    hooks: no harness has our hooks" in looked
+    assert "Sessions that are open keep their old settings" in looked
 
 
 @pytest.mark.parametrize("name", ["Zoë 日本", "First Last", "a'b\"c", "$HOME `x` ;"])

@@ -377,7 +377,7 @@ def _which(header: Header, budget: int) -> list[str]:
     notes = [shortened(folded(note), 300) for note in header.notes]
     while notes and sum(map(size, notes)) > budget // 6:
         notes.pop()
-    return [shortened(line, budget // 3), *notes]
+    return [shortened(line, budget // 3), *notes] if header.session else notes
 
 
 def _pointer(item: Item) -> str:

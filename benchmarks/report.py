@@ -26,6 +26,7 @@ NAMES = {
     "workload": "One task among a thousand",
     "mcp_server": "The MCP server",
     "memory_recall": "What the memory finds",
+    "answer_tokens": "Tokens of answers",
 }
 
 
@@ -240,6 +241,35 @@ def memory_recall(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def answer_tokens(found: dict[str, Any]) -> list[str]:
+    """What each answer costs, ours and those of other programs."""
+    programs = found["results"]
+    names = [one["program"] for one in programs]
+    head = ("answer", *(f"{name}: {form}" for name in names for form in ("text", "JSON")))
+    rows = [
+        (
+            verb,
+            *(
+                "-" if tokens is None else f"{tokens:,}"
+                for one in programs
+                for tokens in one["tokens"][verb]
+            ),
+        )
+        for verb in programs[0]["tokens"]
+    ]
+    versions = ", ".join(f"{one['program']} {one['version']}" for one in programs)
+    return [
+        f"Tokens of {found['encoding']} of what a command prints, with {found['tasks']} tasks in"
+        f" each program: {versions}. A dash: there is no such command, no such form of it, or it"
+        " asks a model. Of several forms of a text the shortest is counted that the program has.",
+        table(head, rows),
+        "They are not the same answers: each program has fields of its own, and where ours prints a"
+        " line on what it changed, another prints the task. Our JSON is whole: every field is"
+        " there, and a write answers with the task as it is. An agent that pays for its tokens"
+        " takes the text.",
+    ]
+
+
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
@@ -252,7 +282,7 @@ LIMITS = """\
   frequencies.
 - A fresh process here finds the ledger in the memory of the system. After a restart of the machine
   the first commands wait for the disk as well.
-- Nothing is compared with other programs.
+- But for the tokens of answers, nothing is compared with other programs.
 - Where the load average is above what the benchmark itself makes, somebody else was at work; look
   at the ratios then, not at the times."""
 

@@ -83,6 +83,7 @@ def command_part(command: table.Command) -> str:
 def error_pages() -> str:
     outside = [
         ("0", "it is done; what was changed is on the medium"),
+        ("1", "`doctor` found something that does not work: its document is as always"),
         (str(errors.BUG_STATUS), "`INTERNAL`: a bug of ours; the report to send is named"),
         (str(errors.INTERRUPT_STATUS), "interrupted from the keyboard"),
         ("141", "the reader of its output went away"),

@@ -56,7 +56,7 @@ def _purges_data(purges: tuple[Purge, ...]) -> Any:
 
 
 def _purge_line(purge: Purge, where: str) -> str:
-    when = f"{instant.iso(purge.at)}, {text.one_line(purge.by)}"
+    when = f"{instant.minute(purge.at)}, {text.one_line(purge.by)}"
     return f"purged: a text was taken out{where} ({when})"
 
 
@@ -117,7 +117,7 @@ def task_lines(view: View) -> Iterator[str]:
     who = text.one_line(task.last_actor)
     for purge in view.purges:
         yield _purge_line(purge, f" of version {', '.join(map(str, purge.versions))}")
-    yield f"created {instant.iso(task.created)}, updated {instant.iso(task.updated)} by {who}"
+    yield f"created {instant.minute(task.created)}, updated {instant.minute(task.updated)} by {who}"
 
 
 def _field(name: str, value: str) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _field(name: str, value: str) -> Iterator[str]:
 
 def _entry(name: str, entry: Entry, value: str) -> Iterator[str]:
     who = text.one_line(entry.by)
-    yield from _field(f"{name}, version {entry.version}, {instant.iso(entry.at)}, {who}", value)
+    yield from _field(f"{name}, version {entry.version}, {instant.minute(entry.at)}, {who}", value)
 
 
 def summary_data(one: Summary) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def step_data(step: Step) -> dict[str, Any]:
 def step_lines(step: Step) -> Iterator[str]:
     """One version of a task's history: who, when, and what it set, with what stood before."""
     change = step.change
-    yield f"version {change.version}  {instant.iso(change.at)}  {text.one_line(change.actor)}"
+    yield f"version {change.version}  {instant.minute(change.at)}  {text.one_line(change.actor)}"
     for name, value in change.set.items():
         old = step.before[name]
         was = f" (was {_shown(old)})" if old is not None else ""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .core.task import Task
     from .harness import Harness
     from .harness.install import Setup
+    from .store.canary import Canary
     from .store.incidents import Incidents
     from .store.inspect import Report
     from .store.memory import MemoryStore
@@ -230,6 +231,12 @@ class Workspace:
         from .store.incidents import Incidents
 
         return Incidents(os.path.join(self.folder, "handed.jsonl"))
+
+    def canary(self) -> Canary:
+        """The mark in the next restored text, by which it is seen to arrive."""
+        from .store.canary import Canary
+
+        return Canary(os.path.join(self.folder, "canary.json"))
 
     def memory(self) -> Memory:
         """The memory's actions on this workspace."""
@@ -489,6 +496,3 @@ def for_fuse(
     if make:
         place.make()
     return place
-
-
-# -- the way up

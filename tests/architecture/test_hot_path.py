@@ -197,6 +197,7 @@ def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, tas
         loaded("fuse", "restore", payload={**payload, "source": "startup"}),
         loaded("fuse", "restore", payload={**payload, "source": "resume"}),
         loaded("fuse", "status"),
+        loaded("prime"),
     ):
         assert found & FORBIDDEN == set()
         assert found <= STANDARD | FUSE

@@ -181,6 +181,7 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     settings.write_text('{"theme": "dark"}')
     before = settings.read_bytes()
     said = project("setup", "--write").out.decode()
+    assert project("doctor").status == 0
     assert "Sessions that are open keep their old settings until they are started again" in said
     assert f"hooks of claude-code: {settings}" in project("fuse", "status").out.decode()
     settings.write_bytes(before)
@@ -192,6 +193,9 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     assert "'contextspindle setup claude-code --write'" in done.error["hint"]
     done = project("setup", "codex", "--mcp", "--shared", "--check", "--json")
     assert "'contextspindle setup codex --mcp --shared --write'" in done.error["hint"]
+    looked = project("doctor").out.decode()
+    assert "note    hooks: no harness has our hooks" in looked
+    assert "Sessions that are open keep their old settings" in looked
 
 
 @pytest.mark.parametrize("name", ["Zoë 日本", "First Last", "a'b\"c", "$HOME `x` ;"])

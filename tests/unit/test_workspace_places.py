@@ -277,3 +277,14 @@ def test_init_in_a_read_only_folder_says_so(read_only):
     done = read_only("init", "--json")
     assert done.returncode == 7
     assert b'"code":"STORE_READ_ONLY"' in done.stderr
+
+
+def test_the_doctor_of_a_read_only_workspace_says_what_that_means(command, read_only):
+    assert command("init").status == 0
+    task = command("task", "create", "a goal", "--quiet").out.decode().strip()
+    done = read_only("doctor")
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"problem disk: " in done.stdout
+    assert b"cannot be written: reading goes on" in done.stdout
+    assert b"ok      ledger: 1 task, " in done.stdout
+    assert task.encode() in read_only("prime").stdout

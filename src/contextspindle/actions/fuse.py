@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import shortened
+from ..core.text import shortened, size
 from ..core.transcript import CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
@@ -277,12 +277,18 @@ class Fuse:
         )
         return Restored(text, snapshot["session"], snapshot["at"])
 
-    def start(self, session: str) -> Restored:
-        """What is live, for the start of a session; an empty text if nothing is."""
-        tasks, problem = self._live_tasks()
-        if not tasks:
+    def start(self, session: str, *, task: str = "", protocol: str = "") -> Restored:
+        """What is live, for the start of a session; an empty text if nothing is.
+
+        ``task`` is the one that comes first.  With a ``protocol`` that is told too, and always.
+        """
+        tasks, problem = self._live_tasks(task)
+        if not tasks and not protocol:
             return Restored("", "", problem=problem)
-        return self._assembled(None, session, tasks, START_BUDGET, problem)
+        room = START_BUDGET - size(protocol)
+        found = self._assembled(None, session, tasks, room, problem, begins=True)
+        before, closing, behind = found.text.rpartition(CLOSING)
+        return found._replace(text=f"{before}{protocol}{closing}{behind}")
 
     def _assembled(
         self,
@@ -293,6 +299,7 @@ class Fuse:
         problem: str,
         *,
         thorough: bool = False,
+        begins: bool = False,
     ) -> Restored:
         from ..core import instant
         from ..core.draft import Draft
@@ -302,7 +309,7 @@ class Fuse:
         own = (snapshot["session"] if snapshot else key or "").partition("/")[0]
         others = others_here(self._log, self._ledger, snapshot, own, now)
         if snapshot is None:
-            header = Header(session=key or "", notes=(*_notes(None, problem), *others))
+            header = Header(session=key or "", notes=(*_notes(None, problem)[begins:], *others))
             return Restored(assemble(Draft(), header, tasks, budget), "", problem=problem)
         whole = Draft.from_document(snapshot.get("draft"))
         strange = ""

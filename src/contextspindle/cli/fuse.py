@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 SILENCE = Reply(None, "")
 HARNESS = "claude-code"
-HANDED = 400
-"""How many lines on what was handed over a status looks at."""
-UNSAVED = 10
-"""How many sessions without a snapshot a status names."""
 _NO_HOOKS = (
     "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
     " open must be started again"
@@ -69,19 +65,10 @@ def status(call: Call) -> Reply:
     """Show what was saved last, per session, and what failed."""
     from .. import workspace
     from ..core import instant
+    from ..doctor.sessions import seen
 
     space = workspace.for_fuse(call.values["workspace"] or "")
-    now = workspace.now()
-    handed: dict[str, dict[str, Any]] = {}
-    for one in space.handed().newest(HANDED):
-        handed.pop(one.get("session", ""), None)
-        handed[one.get("session", "")] = one  # the latest of each, in the order of the latest
-    sessions = []
-    for snapshot in space.fuse().sessions():
-        given = handed.pop(snapshot["session"], None)
-        sessions.append({**_session_data(snapshot, now), "handed": _handed_data(given)})
-    later = list(handed.items())[: -UNSAVED - 1 : -1]
-    unsaved = [{"session": name, **(_handed_data(one) or {})} for name, one in later]
+    sessions, unsaved = seen(space, workspace.now())
     hooks = workspace.hooked(HARNESS, space.root)
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
@@ -113,21 +100,6 @@ def status(call: Call) -> Reply:
         "incidents": incidents,
     }
     return Reply(data, "".join(f"{line}\n" for line in lines))
-
-
-def _handed_data(line: dict[str, Any] | None) -> dict[str, Any] | None:
-    """When a session was last given something, at which kind of start, and how much."""
-    if line is None:
-        return None
-    from ..core import instant
-
-    size = str(line.get("bytes", ""))
-    given = int(size) if size.isascii() and size.isdigit() else 0
-    return {
-        "at": instant.iso(line["at"]),
-        "source": text.one_line(line["what"]),
-        "bytes": given,
-    }
 
 
 def setup(call: Call) -> Reply:
@@ -206,23 +178,6 @@ def _restored_data(found: Restored, budget: int) -> dict[str, Any]:
     }
 
 
-def _session_data(snapshot: dict[str, Any], now: int) -> dict[str, Any]:
-    from ..core import instant
-
-    draft = snapshot.get("draft")
-    return {
-        "session": snapshot["session"],
-        "saved": instant.iso(snapshot["at"]),
-        "age": instant.age(snapshot["at"], now),
-        "harness": snapshot.get("harness", ""),
-        "transcript": snapshot.get("transcript", ""),
-        "origin": snapshot.get("from", ""),
-        "items": len(draft["items"]) if draft else 0,
-        "partial": bool(snapshot.get("partial")),
-        "problem": snapshot.get("problem", ""),
-    }
-
-
 # -- as a hook
 
 
@@ -287,7 +242,8 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
     if event.verb != "restore":
         return ""
     from .. import workspace
-    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET
+    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET, Restored
+    from ..core.transcript import CLOSING, OPENING
 
     try:
         space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None)
@@ -302,21 +258,32 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
         )
         return ""
     fuse = space.fuse()
+    mark = ""
     if event.source == "compact":
+        mark = "" if event.agent else space.canary().line(workspace.now())
+        # A setting beyond what a harness takes in must not cost the agent its record.
+        budget = min(space.settings.fuse_budget, MAX_BUDGET) - (text.size(mark) + 1 if mark else 0)
+        budget = max(MIN_BUDGET, budget)
         try:
-            # A setting beyond what a harness takes in must not cost the agent its record.
-            budget = max(MIN_BUDGET, min(space.settings.fuse_budget, MAX_BUDGET))
             found = fuse.restore(event.session, budget, agent=event.agent, previous=event.previous)
         except SnapshotNotFound:
-            return ""
+            if not mark:
+                return ""
+            found = Restored(f"{OPENING}\n{CLOSING}\n", "")
     elif event.source in ("startup", "clear"):
         found = fuse.start(event.session)
     else:
         found = fuse.news(event.session)
     if found.problem:
         _incident(space, "restore", event, SpindleError(found.problem))
-    _hand_over(space, event, found.text)
-    return found.text
+    said = found.text
+    if mark:
+        # As the last line: where it arrives, all that is before it has arrived.
+        before, closing, behind = said.rpartition(CLOSING)
+        said = f"{before}{mark}\n{closing}{behind}"
+        space.canary().given(workspace.now(), event.session, _harness(call), event.transcript)
+    _hand_over(space, event, said)
+    return said
 
 
 def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:

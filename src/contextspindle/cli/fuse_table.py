@@ -5,11 +5,18 @@ from __future__ import annotations
 from .shape import Command, Option, Positional
 
 _SESSION = Option("--session", "the session's id; the newest snapshot if left out", metavar="ID")
+_WRITE = Option("--write", "change the file", "switch")
+_REMOVE = Option("--remove", "take out exactly what was put in", "switch")
+_SECTION = (
+    _WRITE,
+    _REMOVE,
+    Option("--check", "say whether it is there and current; status 6 if not", "switch"),
+)
 _SETUP = (
     Option("--project", "the settings of this project, yours alone", "switch"),
     Option("--shared", "the settings of this project that are committed", "switch"),
-    Option("--write", "change the file", "switch"),
-    Option("--remove", "take out exactly what was put in", "switch"),
+    _WRITE,
+    _REMOVE,
     Option("--check", "say whether all is there and can be run; status 6 if not", "switch"),
 )
 _SETUP_NOTE = (
@@ -18,6 +25,55 @@ _SETUP_NOTE = (
 )
 
 FUSE_COMMANDS = (
+    Command(
+        ("doctor",),
+        "doctor",
+        "doctor",
+        "Look whether all is well here, and say what to do where it is not.",
+        (),
+        (
+            Option("--deep", "also look at every change and item, as verify does", "switch"),
+            Option("--canary", "try whether the harness hands over what is restored", "switch"),
+        ),
+        ("contextspindle doctor", "contextspindle doctor --json", "contextspindle doctor --canary"),
+        "It looks at the workspace, ledger, memory, copies and disk; runs the installed hooks from"
+        " a bare shell, on a workspace of their own; and tells of servers, sessions, incidents and"
+        " versions. Nothing of yours is changed. With a problem it ends with status 1. --canary"
+        " puts a mark into the next text that is restored, within an hour; asked again after a"
+        " compaction, it looks for the mark in the transcript and gives its verdict.",
+    ),
+    Command(
+        ("prime",),
+        "brief",
+        "prime",
+        "Print what an agent needs at the start: what is live, and how to work with it.",
+        (),
+        (),
+        ("contextspindle prime", "contextspindle prime --json"),
+        "At most 1,500 bytes. Outside of a workspace it prints nothing and ends with status 0, so"
+        " that it can stand in a hook or in instructions that hold everywhere.",
+    ),
+    Command(
+        ("onboard",),
+        "brief",
+        "onboard",
+        "Print a section for AGENTS.md or CLAUDE.md, or bring it into such a file.",
+        (
+            Positional(
+                "file", "the file; without it, the section is printed", "path", required=False
+            ),
+        ),
+        _SECTION,
+        (
+            "contextspindle onboard",
+            "contextspindle onboard AGENTS.md",
+            "contextspindle onboard CLAUDE.md --write",
+            "contextspindle onboard AGENTS.md --remove",
+        ),
+        "With a file it is a preview, unless told to write. The section stands between two marks:"
+        " an older one is brought up to date in its place, and --remove leaves every other byte."
+        " Marks that do not fit together are refused, and the file is not touched.",
+    ),
     Command(
         ("setup",),
         "setup",

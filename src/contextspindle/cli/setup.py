@@ -18,8 +18,8 @@ def setup(call: Call) -> Reply:
     from .. import workspace
 
     values = call.values
-    scope = _one_of(call, {"project": "project", "shared": "shared"}, "user")
-    action = _one_of(call, {"write": "write", "remove": "remove", "check": "check"}, "preview")
+    scope = one_of(call, {"project": "project", "shared": "shared"}, "user")
+    action = one_of(call, {"write": "write", "remove": "remove", "check": "check"}, "preview")
     name = values.get("harness") or DEFAULT
     if values.get("mcp"):
         return _server(name, scope, action, values["workspace"])
@@ -36,7 +36,7 @@ def setup(call: Call) -> Reply:
         "file": done.path,
         "action": action,
         "changed": done.changed(),
-        "diff": _diff(done.path, done.before or "", done.after or ""),
+        "diff": diff(done.path, done.before or "", done.after or ""),
     }
     advice = ADVICE if action in ("write", "remove") and done.changed() else ""
     return Reply(data, _text(name, action, data) + advice)
@@ -66,7 +66,7 @@ def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
         {
             "file": one.path,
             "changed": one.changed(),
-            "diff": _diff(one.path, one.before or "", one.after or ""),
+            "diff": diff(one.path, one.before or "", one.after or ""),
         }
         for one in done
     ]
@@ -77,7 +77,8 @@ def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
     return Reply(data, "".join(shown))
 
 
-def _one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
+def one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
+    """The meaning of the one switch that is given.  InvalidInput for more than one."""
     given = [meaning for word, meaning in words.items() if call.values[word]]
     if len(given) > 1:
         raise InvalidInput(f"Choose one of --{', --'.join(words)}")
@@ -97,7 +98,8 @@ def _text(name: str, action: str, data: dict[str, object], what: str = "hooks") 
     return f"{name}: {what} {done} {data['file']}\n"
 
 
-def _diff(path: str, before: str, after: str) -> str:
+def diff(path: str, before: str, after: str) -> str:
+    """A change of a file, as a unified diff."""
     import difflib
 
     lines = difflib.unified_diff(

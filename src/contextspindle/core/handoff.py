@@ -171,7 +171,7 @@ def _newest_first(
 ) -> Iterator[Line]:
     for number in range(len(entries), 0, -1):
         entry = entries[number - 1]
-        when = instant.iso(entry.at)[:16] + "Z"
+        when = instant.minute(entry.at)
         label = f"{kind} {number} ({when}, {text.one_line(text.shortened(entry.by, 40))}): "
         yield Line(kind, label + text.one_line(shown(entry)), task.id, entry.version, number)
 

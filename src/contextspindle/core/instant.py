@@ -27,6 +27,11 @@ def iso(ms: int) -> str:
     return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
+def minute(ms: int) -> str:
+    """``ms`` as ``2026-11-30T04:06Z``: for a reader, who pays for every figure of it."""
+    return iso(ms)[:16] + "Z"
+
+
 def from_iso(given: str) -> int:
     """The instant of a date, or of a date and time, in one of the spellings of RFC 3339.
 

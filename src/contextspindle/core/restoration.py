@@ -379,7 +379,7 @@ def _which(header: Header, budget: int) -> list[str]:
         line += f" [L9] is line 9 of its transcript: {folded(header.source)} 9 prints it."
     while notes and sum(map(size, notes)) > budget // 6:
         notes.pop()
-    return [shortened(line, budget // 3), *notes]
+    return [shortened(line, budget // 3), *notes] if header.session else notes
 
 
 def _pointer(item: Item) -> str:

@@ -125,18 +125,21 @@ def carry_out(
     *,
     needs: str = "",
     look: Callable[[], list[str]] = list,
+    keep: bool = True,
+    rest: str | None = None,
 ) -> Setup:
     """Bring our ``part`` into the file ``path``, take it out, or look at it.
 
     ``needs`` is the command that must be there for it to work, and ``look`` finds further problems
-    when a check is asked for.  SettingsDamaged if the file is not
-    what it should be: then it is not touched.
+    when a check is asked for.  Where a part can be taken out to the byte, no copy need be kept;
+    a file in which nothing is left then becomes ``rest``, and None is no file.  SettingsDamaged if
+    the file is not what it should be: then it is not touched.
     """
     path = os.path.realpath(path)  # a link into somebody's collection of settings stays one
-    before = _read(path)
+    before = text_in(path)
     try:
         if action == REMOVE:
-            after = _given_back(path, part, before)
+            after = _given_back(path, part, before) if keep else _taken_out(part, before, rest)
         else:
             after = part.with_ours(before or "")
         part.means(after)  # what is put in place can be read again
@@ -150,10 +153,10 @@ def carry_out(
         return Setup(path, action, before, before, tuple(problems))
     if action in (WRITE, REMOVE) and after != before:
         try:
-            if action == WRITE and before is not None and not part.there(before):
+            if keep and action == WRITE and before is not None and not part.there(before):
                 _put(path + BACKUP, before)
             _put(path, after)
-            if action == REMOVE:
+            if keep and action == REMOVE:
                 _forget(path)
         except OSError as error:
             raise StoreUnavailable(f"{path}: {error.strerror}") from error
@@ -195,7 +198,8 @@ def meaning(text: str | None) -> object:
     return jsonc.parse(text).value if text and text.strip(" \t\r\n\ufeff") else {}
 
 
-def _read(path: str) -> str | None:
+def text_in(path: str) -> str | None:
+    """The text of a settings file; None if there is none.  SettingsDamaged if it is no UTF-8."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -214,8 +218,13 @@ def _given_back(path: str, part: Part, before: str | None) -> str | None:
     after = part.without_ours(before)
     if after == before:
         return before
-    kept = _read(path + BACKUP)
+    kept = text_in(path + BACKUP)
     return kept if part.means(kept) == part.means(after) else after
+
+
+def _taken_out(part: Part, before: str | None, rest: str | None) -> str | None:
+    after = part.without_ours(before or "")
+    return before if before is None or after == before else after or rest
 
 
 def _forget(path: str) -> None:

@@ -12,9 +12,10 @@ import sys
 
 from ..core import jsonc
 from ..core.value import Value
-from ..errors import InvalidInput
+from ..errors import InvalidInput, SettingsDamaged, StoreError
 from . import codex_config, install
 from .hooks import NAMES
+from .install import Setup
 from .sections import Section, WholeFile, text_of
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..config import Settings
-    from .install import Part, Setup
+    from .install import Part
 
 SERVER = "contextspindle"
 """What our server is called in every program."""
@@ -88,22 +89,7 @@ def register(
     ``reads`` are the tools that change nothing.  One answer for each file.  InvalidInput for a
     program or a scope that is not known; SettingsDamaged: then nothing was touched.
     """
-    if name not in PROGRAMS:
-        known = ", ".join(PROGRAMS)
-        raise InvalidInput(f"Nothing is known of servers of {name!r}; known are {known}.")
-    place = _place(name, scope, settings, project)
-    command = os.path.basename(launcher) if scope == SHARED else launcher
-    parts: list[tuple[str, Part]]
-    if name == "codex":
-        approved = reads if scope == USER else ()  # nobody approves for a colleague
-        parts = [(place.path, codex_config.Server(SERVER, command, WORDS, approved))]
-        if scope == USER:
-            skill = os.path.join(settings.folders["codex"], "skills", SERVER, "SKILL.md")
-            parts.append((skill, WholeFile(text_of("codex_skill.md"))))
-            rules = os.path.join(settings.folders["codex"], "AGENTS.md")
-            parts.append((rules, Section(text_of("codex_rules.md"))))
-    else:
-        parts = [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
+    parts = _parts(name, scope, settings, project, launcher, reads)
     needs = "" if scope == SHARED else launcher
     if action in (install.WRITE, install.REMOVE):
         for path, part in parts:  # what cannot be done is found before anything is
@@ -111,6 +97,63 @@ def register(
             if action == install.WRITE or os.path.exists(path):
                 install.carry_out(path, part, rehearsal, needs=needs)
     return [install.carry_out(path, part, action, needs=needs) for path, part in parts]
+
+
+def standing(
+    name: str, *, settings: Settings, project: str, launcher: str, reads: tuple[str, ...]
+) -> list[tuple[str, Setup]]:
+    """Each scope of the program ``name`` in which our server is, with a check of every file.
+
+    A file that is damaged has that as its problem.
+    """
+    found = []
+    for scope in (USER, PROJECT, SHARED):
+        try:
+            parts = _parts(name, scope, settings, project, launcher, reads)
+        except InvalidInput:
+            continue  # the program has no such scope, or there is no home folder
+        for number, (path, part) in enumerate(parts):
+            try:
+                if not part.there(install.text_in(path) or ""):
+                    if not number:
+                        break  # no server here
+                    continue
+                needs = "" if scope == SHARED else launcher
+                found.append((scope, install.carry_out(path, part, install.CHECK, needs=needs)))
+            except (SettingsDamaged, StoreError) as error:
+                found.append((scope, Setup(path, install.CHECK, None, None, (error.message,))))
+            except ValueError as error:
+                damage = f"it cannot be read: {error}"
+                found.append((scope, Setup(path, install.CHECK, None, None, (damage,))))
+    return found
+
+
+def _parts(
+    name: str,
+    scope: str,
+    settings: Settings,
+    project: str,
+    launcher: str,
+    reads: tuple[str, ...],
+) -> list[tuple[str, Part]]:
+    """What is ours in which file of the program ``name``.  InvalidInput."""
+    if name not in PROGRAMS:
+        known = ", ".join(PROGRAMS)
+        raise InvalidInput(f"Nothing is known of servers of {name!r}; known are {known}.")
+    place = _place(name, scope, settings, project)
+    command = os.path.basename(launcher) if scope == SHARED else launcher
+    if name == "codex":
+        approved = reads if scope == USER else ()  # nobody approves for a colleague
+        parts: list[tuple[str, Part]] = [
+            (place.path, codex_config.Server(SERVER, command, WORDS, approved))
+        ]
+        if scope == USER:
+            skill = os.path.join(settings.folders["codex"], "skills", SERVER, "SKILL.md")
+            parts.append((skill, WholeFile(text_of("codex_skill.md"))))
+            rules = os.path.join(settings.folders["codex"], "AGENTS.md")
+            parts.append((rules, Section(text_of("codex_rules.md"))))
+        return parts
+    return [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
 
 
 def _place(name: str, scope: str, settings: Settings, project: str) -> Place:

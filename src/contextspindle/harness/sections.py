@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-BEGIN = (
-    "<!-- contextspindle: begin; written by 'contextspindle setup', taken out by its --remove -->"
-)
 END = "<!-- contextspindle: end -->"
 _MARK = "<!-- contextspindle: begin"
+_UNENDED, _EMPTY = " behind a line without an end", " in an empty file"
+"""What the first mark says of where the section was put, so that it can be taken out exactly."""
 
 
 def text_of(name: str) -> str:
@@ -23,8 +22,11 @@ class Section:
 
     NAME = "instructions"
 
-    def __init__(self, text: str) -> None:
-        self._text = f"{BEGIN}\n{text.strip()}\n{END}\n"
+    def __init__(self, text: str, *, by: str = "setup", exists: bool = False) -> None:
+        """``by`` is the command that brings it; ``exists`` whether there is a file already."""
+        self._text = text.strip()
+        self._by = by
+        self._exists = exists
 
     def means(self, text: str | None) -> object:
         """What is not blank of the text."""
@@ -38,18 +40,38 @@ class Section:
         """The text with our section: where there is one already, else at the end."""
         found = self._found(text)
         if found:
-            return text[: found[0]] + self._text + text[found[1] :]
-        if not text.strip():
-            return self._text
-        return text.rstrip("\n") + "\n\n" + self._text
+            start, end = found
+            return text[:start] + self._section(text, _place(text[start:end])) + text[end:]
+        if not text:
+            return self._section(text, _EMPTY if self._exists else "")
+        line = _line_end(text)
+        if text.endswith("\n"):
+            return text + line + self._section(text, "")
+        return text + line * 2 + self._section(text, _UNENDED)
 
     def without_ours(self, text: str) -> str:
-        """The text without our section."""
+        """The text without our section and without what was put before it: else to the byte."""
         found = self._found(text)
         if not found:
             return text
-        before, behind = text[: found[0]], text[found[1] :]
-        return before.rstrip("\n") + "\n" * bool(before.strip()) + behind
+        start, end = found
+        before, behind, line = text[:start], text[end:], _line_end(text)
+        if _place(text[start:end]) == _UNENDED:
+            before = before.removesuffix(line * 2)
+        elif before.endswith("\n" + line):
+            before = before.removesuffix(line)
+        return before + behind
+
+    def was_empty(self, text: str) -> bool:
+        """Whether our section was put into a file that had nothing in it."""
+        found = self._found(text)
+        return found is not None and _place(text[found[0] : found[1]]) == _EMPTY
+
+    def _section(self, text: str, place: str) -> str:
+        """The section as it stands in ``text``: its lines end as the others do."""
+        by = f"written by 'contextspindle {self._by}', taken out by its --remove"
+        lines = f"{_MARK}{place}; {by} -->\n{self._text}\n{END}\n"
+        return lines.replace("\n", _line_end(text))
 
     def _found(self, text: str) -> tuple[int, int] | None:
         start, end = text.find(_MARK), text.find(END)
@@ -58,7 +80,17 @@ class Section:
         if not 0 <= start < end or text.count(_MARK) != 1 or text.count(END) != 1:
             raise ValueError("the marks of our section do not fit together")
         end += len(END)
-        return start, end + 1 if text[end : end + 1] == "\n" else end
+        behind = next((one for one in ("\r\n", "\n") if text.startswith(one, end)), "")
+        return start, end + len(behind)
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _place(section: str) -> str:
+    mark = section.partition("-->")[0]
+    return next((one for one in (_UNENDED, _EMPTY) if one in mark), "")
 
 
 class WholeFile:

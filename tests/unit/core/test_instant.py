@@ -39,6 +39,7 @@ def test_every_day_around_the_ends_of_months_and_leap_days(year):
 
 def test_known_instants():
     assert instant.iso(0) == "1970-01-01T00:00:00.000Z"
+    assert instant.minute(59_999) == "1970-01-01T00:00Z"
     assert instant.iso(-1) == "1969-12-31T23:59:59.999Z"
     assert instant.iso(951_782_400_000) == "2000-02-29T00:00:00.000Z"
     assert instant.iso(FIRST - instant.DAY) == "0000-12-31T00:00:00.000Z"

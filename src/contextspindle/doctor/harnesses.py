@@ -1,0 +1,273 @@
+"""Looks at the programs that run agents: are our hooks and our server there, and do they run?
+
+A hook is not only looked up but run as its harness would run it, on a workspace that is made for
+it and thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import workspace
+from ..core.text import folded, shortened
+from ..errors import SpindleError
+from ..harness import ADAPTERS, adapter, hooks, install, registration, trial
+from . import NOTE, OK, PROBLEM, Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..harness import Harness
+    from ..harness.hooks import Found
+    from . import Case
+
+SCOPES = ("user", "project", "shared")
+PLUGIN = "contextspindle@"
+"""How the name of our plugin begins in the settings of Claude Code; its market stands behind."""
+GOAL = "a trial of contextspindle doctor"
+RESTART = "Sessions that are open keep their old settings until they are started again."
+
+
+def of_hooks(case: Case) -> Iterator[Finding]:
+    """Each harness's hooks in each scope: whole, current, and able to run."""
+    holding: set[str] = set()
+    saved = _saved_by_hooks(case)
+    with _Ward(case) as ward:
+        for name in ADAPTERS:
+            harness = adapter(name)
+            if harness.HOOKS:
+                for finding in _of_harness(case, harness, ward):
+                    holding.add(name)
+                    yield finding
+    said = install.foreign_text(
+        ("/bin/sh", *([case.settings.shell] if os.path.isabs(case.settings.shell) else [])),
+        case.settings.startup,
+    )
+    if said:
+        advice = "Take it out of what a shell that runs a command reads, or send it to the terminal"
+        yield Finding("hooks", PROBLEM, said, f"{advice} only: agents read it.")
+    for name in sorted(saved - holding):
+        yield Finding(
+            "hooks",
+            PROBLEM,
+            f"{name}: hooks saved sessions here before, but no settings file holds any of ours now",
+            f"contextspindle setup {name} --write; an open session may have written its old"
+            " settings back, so end it first.",
+        )
+    if not holding and not saved:
+        yield Finding(
+            "hooks",
+            NOTE,
+            "no harness has our hooks: nothing is saved before a compaction",
+            f"'contextspindle setup claude-code --write' installs them. {RESTART}",
+        )
+
+
+def _saved_by_hooks(case: Case) -> set[str]:
+    """The harnesses whose sessions were saved here by a hook."""
+    if not case.space:
+        return set()
+    from ..actions.moment import BY_HAND
+
+    try:
+        found = case.space.fuse().sessions()
+    except SpindleError:
+        return set()  # told of with the sessions
+    names = {one.get("harness", "") for one in found if one.get("trigger") not in (None, BY_HAND)}
+    return {name for name in names if name in ADAPTERS and adapter(name).HOOKS}
+
+
+def _of_harness(case: Case, harness: Harness, ward: _Ward) -> Iterator[Finding]:
+    folder, project = case.settings.folders[harness.NAME], case.project()
+    for scope in SCOPES:
+        path = harness.settings_path(folder, project, scope)
+        if not os.path.isabs(path) or (scope == "shared" and path == _personal(harness, case)):
+            continue  # one that was looked at, or without a home or a project
+        try:
+            text = install.text_in(path)
+            settings = install.meaning(text)
+        except (SpindleError, ValueError) as error:
+            said = f"{harness.NAME}: {path} cannot be read: {error}"
+            yield Finding("hooks", PROBLEM, said, "Mend the file; until then its hooks do not run.")
+            continue
+        yield from _of_settings(harness, scope, path, text or "", settings, ward)
+
+
+def _personal(harness: Harness, case: Case) -> str:
+    return harness.settings_path(case.settings.folders[harness.NAME], case.project(), "project")
+
+
+def _of_settings(
+    harness: Harness, scope: str, path: str, text: str, settings: object, ward: _Ward
+) -> Iterator[Finding]:
+    place = f"{harness.NAME}: {path}"
+    found = hooks.found(settings)
+    plugin = _has_plugin(settings)
+    if not found and not plugin:
+        return
+    if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
+        yield Finding(
+            "hooks", PROBLEM, f"{place} switches all hooks off (disableAllHooks)", "Take that out."
+        )
+    if plugin:
+        said = f"{place} has our plugin switched on, which brings the hooks"
+        if found:
+            advice = f"Keep one of the two: contextspindle setup {harness.NAME}{_flag(scope)}"
+            said += ", and the hooks besides: they may run twice"
+            yield Finding("hooks", NOTE, said, f"{advice} --remove")
+        else:
+            yield Finding("hooks", OK, said)
+            return
+    wanted = tuple(hooks.Wanted(*one) for one in harness.HOOKS)
+    commands = {one.words: one.command for one in found}
+    repair = f"contextspindle setup {harness.NAME}{_flag(scope)} --write"
+    missing = sorted({one.event for one in wanted if one.words not in commands})
+    missing += sorted({one.event for one in wanted} - {one.event for one in found} - {*missing})
+    if missing:
+        yield Finding(
+            "hooks", PROBLEM, f"{place} has no hook of ours for {', '.join(missing)}", repair
+        )
+    elif hooks.with_ours(text, wanted, commands) != text:
+        yield Finding(
+            "hooks",
+            PROBLEM,
+            f"{place} has our hooks in another form than this version writes: an older one, one"
+            " that is there twice, or one with another matcher",
+            repair,
+        )
+    failed = False
+    for finding in ward.tried(place, found, repair):
+        failed = True
+        yield finding
+    if not failed and not missing:
+        said = f"{place} has our hooks, and they answered from a bare shell"
+        yield Finding("hooks", OK, said if ward.folder else f"{place} has our hooks, not tried")
+
+
+def _has_plugin(settings: object) -> bool:
+    enabled = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+    return isinstance(enabled, dict) and any(
+        str(name).startswith(PLUGIN) and on is True for name, on in enabled.items()
+    )
+
+
+def _flag(scope: str) -> str:
+    return "" if scope == "user" else f" --{scope}"
+
+
+class _Ward:
+    """A workspace with one task, in a folder that goes again: what a hook under trial works on."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._answers: dict[str, trial.Answer] = {}
+        self.folder = ""
+        """Empty if it could not be made: then nothing is tried."""
+
+    def __enter__(self) -> _Ward:
+        import tempfile
+
+        from ..core.change import Request
+
+        try:
+            self.folder = os.path.realpath(tempfile.mkdtemp(prefix="contextspindle-doctor-"))
+            space = workspace.Workspace(self.folder, self._case.settings)
+            space.make()
+            ledger = space.ledger()
+            ledger.create(Request(set={"goal": GOAL}))
+        except (SpindleError, OSError):
+            self._clear()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        import shutil
+
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = ""
+
+    def tried(self, place: str, found: list[Found], repair: str) -> Iterator[Finding]:
+        """What is wrong with each of the hooks; nothing if they do what they should."""
+        for one in found if self.folder else ():
+            said = self._verdict(one)
+            if said:
+                shown = shortened(folded(one.command), 200)
+                yield Finding(
+                    "hooks", PROBLEM, f"{place}: {one.event} runs {shown!r}: {said}", repair
+                )
+
+    def _verdict(self, one: Found) -> str:
+        """What is wrong with a hook; empty if nothing is."""
+        restores = one.words.startswith("fuse restore")
+        if one.command not in self._answers:
+            # A restore is asked for what is live; a save is told of an event that asks for nothing.
+            self._answers[one.command] = trial.run(
+                one.command,
+                {
+                    "hook_event_name": "SessionStart" if restores else "Trial",
+                    "session_id": "trial",
+                    "transcript_path": os.path.join(self.folder, "none.jsonl"),
+                    "cwd": self.folder,
+                    "source": "startup",
+                },
+                self.folder,
+                home=self._case.settings.home,
+            )
+        answer = self._answers[one.command]
+        if complaint := answer.complaint():
+            return complaint
+        told, foreign = trial.told(answer.out)
+        if foreign.strip():
+            return f"something else prints {shortened(folded(foreign), 80)!r} where our answer goes"
+        if restores and GOAL not in told:
+            return "it printed nothing: the command is not on the PATH of a bare shell, or too old"
+        return ""
+
+
+def of_servers(case: Case) -> Iterator[Finding]:
+    """Our MCP server in the settings of every program that has it."""
+    launcher = workspace.launcher()
+    names = []
+    for name in registration.PROGRAMS:
+        standing = registration.standing(
+            name,
+            settings=case.settings,
+            project=case.project() or "/",
+            launcher=launcher,
+            reads=case.reads,
+        )
+        for scope, one in standing:
+            names.append(name)
+            for problem in one.problems:
+                repair = f"contextspindle setup {name} --mcp{_flag(scope)} --write"
+                yield Finding("server", PROBLEM, f"{name}: {one.path}: {problem}", repair)
+            if not one.problems:
+                yield Finding("server", OK, f"{name}: {one.path} has our part, as it should be")
+    if names and not _has_sdk():
+        yield Finding(
+            "server",
+            PROBLEM,
+            "the MCP SDK is not installed, so the server cannot start",
+            "Install contextspindle again, with what it depends on.",
+        )
+    if not names:
+        yield Finding(
+            "server",
+            OK,
+            "no program has our MCP server; hooks and commands do not need it",
+        )
+
+
+def _has_sdk() -> bool:
+    import importlib.util
+
+    if importlib.util.find_spec("mcp"):
+        return True
+    import site
+
+    site.main()  # the launcher starts without it, and the server looks again with it too
+    return importlib.util.find_spec("mcp") is not None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .harness.install import Setup
     from .store.incidents import Incidents
     from .store.inspect import Report
+    from .store.marks import Marks
     from .store.memory import MemoryStore
     from .store.safety import Copies
     from .store.snapshots import JsonLinesLog
@@ -353,7 +354,7 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
     if not os.path.isabs(place):
         raise InvalidInput("There is no home folder", hint="Use --project in a project.")
-    wanted = tuple(Wanted(*one) for one in chosen.HOOKS)
+    wanted = tuple(Wanted(*one, entry=chosen.ENTRY) for one in chosen.HOOKS)
     shells = ("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else []))
     return carried_out(
         *(place, wanted, launcher(), action),
@@ -363,12 +364,13 @@ def set_up(name: str, scope: str, action: str, *, project: str | None = None) ->
     )
 
 
-def hooked(name: str, folder: str) -> list[str]:
-    """The settings files that hold our hooks for a harness, for a session in ``folder``."""
-    from .harness import adapter
+def hooked(folder: str) -> dict[str, list[str]]:
+    """The settings files that hold our hooks, by harness, for a session in ``folder``."""
+    from .harness import ADAPTERS, adapter
     from .harness.hooks import hooked as holding
 
-    return holding(adapter(name), config.load().folders[name], gitfiles.top_of(folder) or folder)
+    place, homes = gitfiles.top_of(folder) or folder, config.load().folders
+    return {name: holding(adapter(name), homes.get(name, ""), place) for name in ADAPTERS}
 
 
 def register(
@@ -491,4 +493,6 @@ def for_fuse(
     return place
 
 
-# -- the way up
+def marks() -> Marks | None:
+    """The marks of the user's sessions, in whatever workspace; None without a home."""
+    return places.marks(config.load())

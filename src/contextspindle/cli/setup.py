@@ -11,6 +11,15 @@ if TYPE_CHECKING:
 
 DEFAULT = "claude-code"
 ADVICE = "Sessions that are open keep their old settings until they are started again.\n"
+TRUST = {
+    "claude-code": "Claude Code runs no hook in a folder before you have trusted it there.",
+    "codex": "Codex runs no hook that you have not approved: open /hooks in it.",
+    "copilot-cli": "Copilot CLI runs a project's hooks only where you trust the folder; it asks.",
+    "droid": "Droid asks whether you trust a folder, and may run no hook there before.",
+    "gemini": "Gemini CLI runs a project's hooks only where you trust the folder; it asks.",
+    "qwen-code": "Qwen Code asks whether you trust a folder, and may run no hook there before.",
+}
+"""What a program asks its user before it runs a hook: nobody else answers that."""
 
 
 def setup(call: Call) -> Reply:
@@ -37,6 +46,8 @@ def setup(call: Call) -> Reply:
         "diff": _diff(done.path, done.before or "", done.after or ""),
     }
     advice = ADVICE if action in ("write", "remove") and done.changed() else ""
+    if advice and action == "write" and name in TRUST:
+        advice += f"{TRUST[name]} Only you can do that.\n"
     return Reply(data, _text(name, action, data) + advice)
 
 

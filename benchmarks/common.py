@@ -103,16 +103,21 @@ def _request(chance: random.Random, notes: int) -> Request:
     return Request(set=fields, notes=tuple(sentence(18) for _ in range(notes)))
 
 
-def run(call: list[str], folder: str) -> tuple[float, float]:
-    """CPU and wall milliseconds of one child process, which must succeed."""
+def run(call: list[str], folder: str, given: str = os.devnull) -> tuple[float, float]:
+    """CPU and wall milliseconds of one child process, which must succeed.
+
+    ``given`` is the file that it has as standard input.
+    """
     environment = {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
     nowhere = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, nowhere, 0), (os.POSIX_SPAWN_DUP2, nowhere, 1)]
+    read = os.open(given, os.O_RDONLY)
+    actions = [(os.POSIX_SPAWN_DUP2, read, 0), (os.POSIX_SPAWN_DUP2, nowhere, 1)]
     before = time.perf_counter()
     child = os.posix_spawn(call[0], call, environment, file_actions=actions)
     _, status, usage = os.wait4(child, 0)
     took = time.perf_counter() - before
     os.close(nowhere)
+    os.close(read)
     if status:
         raise SystemExit(f"{' '.join(call)} ended with status {os.waitstatus_to_exitcode(status)}")
     return (usage.ru_utime + usage.ru_stime) * 1_000, took * 1_000

@@ -4,7 +4,8 @@
     python benchmarks/transcripts.py --transcripts DIR --sizes 200 1500 --rounds 5
 
 DIR holds recorded sessions.  Three things are measured, each through the installed command.  A
-session cut to 185 KB with ten secrets in it, in a workspace that is there: ``save`` and ``restore``
+session cut to 185 KB with ten secrets in it, in a workspace that is there: ``save``, ``restore``,
+and ``look``, the hook at a tool's end in a harness that tells of no compaction, where none is owed,
 in rounds with the bare interpreter (``python -I -c pass``), the ratio of processor time being the
 median of the ratios within the rounds.  Each recorded session: the processor time of one save, the
 best of the rounds.  Files of many megabytes, made of the recorded sessions one after the other
@@ -81,7 +82,11 @@ def small(recorded: list[Path], folder: str, arguments: Any) -> dict[str, Any]:
                 room -= len(line)
             if room < 1_000:
                 break
-    times: dict[str, list[float]] = {"bare": [], "save": [], "restore": []}
+    measured = ("bare", "save", "restore", "look")
+    times: dict[str, list[float]] = {name: [] for name in measured}
+    ended = Path(folder) / "tool-ended.json"
+    head = {"session_id": SESSION, "transcript_path": str(session), "cwd": folder}
+    ended.write_text(json.dumps({**head, "hook_event_name": "AfterTool", "tool_response": {}}))
     for number in range(arguments.rounds + 1):
         place = Path(folder) / f"small-{number}"
         place.mkdir()
@@ -92,9 +97,10 @@ def small(recorded: list[Path], folder: str, arguments: Any) -> dict[str, Any]:
             "bare": [sys.executable, "-I", "-c", "pass"],
             "save": [*_saving(arguments.command, place, session), "--harness", "claude-code"],
             "restore": [*words, "restore", "--plain", *where],
+            "look": [*words, "restore", "--harness", "gemini"],
         }
         for name, call in calls.items():
-            took = run(call, str(place))[0]
+            took = run(call, str(place), str(ended) if name == "look" else os.devnull)[0]
             if number:  # the first round warms up
                 times[name].append(took)
     kept = (Path(folder) / "small-1" / ".contextspindle" / "fuse" / "ledger.jsonl").read_bytes()
@@ -104,7 +110,7 @@ def small(recorded: list[Path], folder: str, arguments: Any) -> dict[str, Any]:
         "bare_ms": spread(times["bare"]),
         **{
             name: {"cpu_ratio": ratio(times[name], times["bare"]), "cpu_ms": spread(times[name])}
-            for name in ("save", "restore")
+            for name in measured[1:]
         },
     }
 
@@ -200,7 +206,7 @@ def show(found: dict[str, Any]) -> None:
     """The figures for a reader."""
     one = found["small"]
     print(f"{one['bytes']:,} bytes with ten secrets, {one['secrets_left']} of them left:")
-    for name in ("save", "restore"):
+    for name in ("save", "restore", "look"):
         row = one[name]
         print(f"  {name:8} {row['cpu_ratio']:.2f} times bare, {row['cpu_ms']['median']:.1f} ms")
     for row in found["recorded"]:

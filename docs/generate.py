@@ -1,5 +1,5 @@
 """Writes the pages of the reference that repeat what the code says: commands, errors, settings,
-tools.
+tools, harnesses.
 
 ``python docs/generate.py`` writes them; with ``--check`` it only says whether they are current.
 """
@@ -12,8 +12,11 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import harnesses
+
 from contextspindle import config, errors
 from contextspindle.cli import table
+from contextspindle.harness import adapter
 from contextspindle.mcp_server import tools
 from contextspindle.mcp_server.shape import Tool
 
@@ -252,11 +255,93 @@ def field_texts() -> dict[str, str]:
     return found
 
 
+# -- harnesses
+
+
+def harness_page() -> str:
+    index = [
+        (f"[{one.title}](#{one.title.lower().replace(' ', '-')})", one.version, *moments(name))
+        for name, one in harnesses.HARNESSES.items()
+    ]
+    return page(
+        "Harnesses",
+        "`docs/harnesses.py`",
+        "What the hooks of `contextspindle setup NAME --write` do in which program, event by event,"
+        " and how that is known: "
+        + "; ".join(f"**{kind}**, {said}" for kind, said in harnesses.KINDS.items())
+        + ". The version is the one that was looked at. What stands in none of these tables is not"
+        " promised.",
+        rows(("program", "version", "saved at", "given back at"), index),
+        "A hook ends by itself after 4.5 seconds, with exit status 0 whatever happens, and blocks"
+        " nothing. A payload of another program than the one that the hook was installed for is"
+        " answered with silence.",
+        *(harness_part(name, one) for name, one in harnesses.HARNESSES.items()),
+    )
+
+
+def moments(name: str) -> tuple[str, str]:
+    """The events at which a session is saved, and those at which the record can come."""
+    found: tuple[dict[str, None], dict[str, None]] = ({}, {})
+    events = {row[0] for row in adapter(name).HOOKS}
+    for one in harnesses.PROMISES:
+        if one.harness == name and one.event in events:
+            if one.verb in (harnesses.SAVE, harnesses.NOTE):
+                found[0][f"`{one.event}`"] = None
+            if one.verb == harnesses.LOOK or dict(one.when).get("source") == "compact":
+                found[1][f"`{one.event}`"] = None
+    return ", ".join(found[0]), ", ".join(found[1])
+
+
+def harness_part(name: str, one: harnesses.Harness) -> str:
+    chosen = adapter(name)
+    variable, folder = config.HARNESS_FOLDERS[name]
+    places = {
+        scope: chosen.settings_path(f"~/{folder}", "", scope)
+        for scope in ("user", "project", "shared")
+    }
+    moved = f" (or in `{variable}`)" if variable else ""
+    said = f"Hooks go into `{places['user']}`{moved}; of a project into `{places['project']}`"
+    if places["shared"] != places["project"]:
+        said += f" or, committed, `{places['shared']}`"
+    limits = {event: timeout for event, _, timeout, _ in chosen.HOOKS}
+    body = []
+    unused = []
+    for row in harnesses.PROMISES:
+        if row.harness == name and row.verb == harnesses.NONE and row.event not in limits:
+            unused.append(f"`{row.event}`")
+        elif row.harness == name:
+            fields = ", ".join(
+                f"with {field}"
+                if value == "*"
+                else f"{field} `{value}`"
+                if value
+                else f"no {field}"
+                for field, value in row.when
+            )
+            given = str(limits[row.event]) if row.event in limits else "not installed"
+            event = f"`{row.event}`" + (f", {fields}" if fields else "")
+            answer = f"`{row.answer}`" if "." in row.answer or row.answer.isalnum() else row.answer
+            body.append((event, given, row.promise, answer or "nothing", row.source))
+    missing = [
+        f"- {limit.what} ({limit.source})" for limit in harnesses.LIMITS if limit.harness == name
+    ]
+    return "\n\n".join(
+        [
+            f"## {one.title}",
+            f"`contextspindle setup {name}`. {said}. It asks you {one.trust}.",
+            rows(("event", f"limit in {one.unit}", "what happens", "answer", "known"), body),
+            f"Seen and not used: {', '.join(unused)}.",
+            "Not promised:\n\n" + "\n".join(missing),
+        ]
+    )
+
+
 PAGES = {
     "commands.md": commands,
     "errors.md": error_pages,
     "settings.md": settings,
     "mcp.md": tool_page,
+    "harnesses.md": harness_page,
 }
 
 

@@ -14,6 +14,7 @@ from .errors import WorkspaceNotFound, WorkspaceRefused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .config import Settings
+    from .store.marks import Marks
 
 FOLDER = ".contextspindle"
 
@@ -136,3 +137,12 @@ def accepted_list(settings: Settings) -> str:
             "The workspace cannot be accepted:", ["there is no home folder to remember it in"]
         )
     return os.path.join(settings.state, "accepted")
+
+
+def marks(settings: Settings) -> Marks | None:
+    """The marks of sessions; None without a home to keep them in."""
+    if not settings.state:
+        return None
+    from .store.marks import Marks
+
+    return Marks(os.path.join(settings.state, "marks"))

@@ -181,6 +181,12 @@ if TYPE_CHECKING:
 
         path: str
 
+        def up_to(self, end: int) -> Transcript:
+            """The same, as it was when it had ``end`` bytes."""
+
+        def tells(self, text: str, after: int) -> bool:
+            """Whether a text stands behind byte ``after``."""
+
         def keep_to(self, out_of_time: Callable[[], bool]) -> None:
             """Stop reading once ``out_of_time`` says so."""
 
@@ -231,6 +237,33 @@ if TYPE_CHECKING:
 
         def forked_from(self, path: str, session: str) -> tuple[str, str] | None:
             """The session that a fork goes on from, and the time of the snapshot it was handed."""
+
+    class Recorder(Protocol):
+        """What can be read of compactions in a harness's transcripts."""
+
+        def compacted(self, path: str, after: int) -> int | None:
+            """Where the latest one behind a byte begins; -1 for none, None if it is under way."""
+
+    class Mark(Protocol):
+        """How far a transcript reached before what may have been a compaction; held alone."""
+
+        after: int
+        """The bytes that it had."""
+
+        def settle(self) -> None:
+            """The mark is gone, durably."""
+
+        def leave(self) -> None:
+            """The mark stays for the next one to take it."""
+
+    class Marks(Protocol):
+        """Where such marks are kept, one a session at most."""
+
+        def set(self, session: str, after: int) -> None:
+            """A mark, durable.  One that is there already stays."""
+
+        def take(self, session: str) -> Mark | None:
+            """The mark of a session, when nobody else has it; None if there is none."""
 
     class SnapshotLog(Protocol):
         """Where the fuse keeps its snapshots: an append-only log of checksummed lines."""

@@ -11,7 +11,7 @@ import stat
 
 from . import config, gitfiles, places
 from .core.value import Value
-from .errors import InvalidInput, StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
+from .errors import StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from .core.foreign import Gathered
     from .core.task import Task
     from .harness import Harness
-    from .harness.install import Setup
     from .store.canary import Canary
     from .store.incidents import Incidents
     from .store.inspect import Report
+    from .store.marks import Marks
     from .store.memory import MemoryStore
     from .store.safety import Copies
     from .store.snapshots import JsonLinesLog
@@ -341,76 +341,6 @@ def gathered(place: str, tracker: str) -> Gathered:
     return gather(place, tracker)
 
 
-def set_up(name: str, scope: str, action: str, *, project: str | None = None) -> Setup:
-    """Bring the hooks of a harness into its settings, take them out, preview or check them.
-
-    ``scope`` is ``user``, ``project`` or ``shared``; ``project`` a folder in the checkout, else the
-    current one.
-    """
-    from .harness import adapter
-    from .harness.hooks import Wanted
-    from .harness.install import set_up as carried_out
-
-    chosen = adapter(name)
-    if not chosen.HOOKS:
-        raise InvalidInput(f"{name} has no settings to put hooks into")
-    here = places.here(project)
-    settings = config.load()
-    folder = settings.folders[name]
-    place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
-    if not os.path.isabs(place):
-        raise InvalidInput("There is no home folder", hint="Use --project in a project.")
-    wanted = tuple(Wanted(*one) for one in chosen.HOOKS)
-    shells = ("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else []))
-    return carried_out(
-        *(place, wanted, launcher(), action),
-        shared=scope == "shared",
-        shells=shells,
-        startup=settings.startup,
-    )
-
-
-def hooked(name: str, folder: str) -> list[str]:
-    """The settings files that hold our hooks for a harness, for a session in ``folder``."""
-    from .harness import adapter
-    from .harness.hooks import hooked as holding
-
-    return holding(adapter(name), config.load().folders[name], gitfiles.top_of(folder) or folder)
-
-
-def register(
-    name: str, scope: str, action: str, *, reads: tuple[str, ...], project: str | None = None
-) -> list[Setup]:
-    """The same for our MCP server in the settings of an agent's program; an answer for each file.
-
-    ``reads`` are its tools that change nothing.
-    """
-    from .harness.registration import register as carried_out
-
-    here = places.here(project)
-    return carried_out(
-        name,
-        scope,
-        action,
-        settings=config.load(),
-        project=gitfiles.top_of(here) or here,
-        launcher=launcher(),
-        reads=reads,
-    )
-
-
-def launcher() -> str:
-    """The absolute path of the installed command: beside the interpreter, else on the PATH."""
-    import sys
-
-    beside = os.path.join(os.path.dirname(sys.executable), "contextspindle")
-    if os.access(beside, os.X_OK):
-        return beside
-    import shutil
-
-    return os.path.abspath(shutil.which("contextspindle") or beside)
-
-
 def now() -> int:
     """Milliseconds since 1970 in UTC."""
     import time
@@ -496,3 +426,8 @@ def for_fuse(
     if make:
         place.make()
     return place
+
+
+def marks() -> Marks | None:
+    """The marks of the user's sessions, in whatever workspace; None without a home."""
+    return places.marks(config.load())

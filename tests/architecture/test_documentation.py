@@ -36,8 +36,9 @@ def test_the_generated_pages_are_current(root):
 def test_a_page_that_is_not_current_is_named(root, tmp_path):
     place = tmp_path / "docs"
     (place / "reference").mkdir(parents=True)
-    script = (root / "docs" / "generate.py").read_text(encoding="utf-8")
-    (place / "generate.py").write_text(script, encoding="utf-8")
+    for name in ("generate.py", "harnesses.py"):
+        script = (root / "docs" / name).read_text(encoding="utf-8")
+        (place / name).write_text(script, encoding="utf-8")
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(place / "generate.py"), *words]

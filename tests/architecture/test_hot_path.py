@@ -59,7 +59,7 @@ MASKING = set(
 def loaded(command, tmp_path):
     """The modules that a call of the command loads, the package's own left out."""
 
-    def run(*words: str, payload: dict | None = None) -> set[str]:
+    def run(*words: str, payload: dict | None = None, own: bool = False) -> set[str]:
         out = tmp_path / "loaded"
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", DRIVER, SITE, str(out), *words],
@@ -71,7 +71,7 @@ def loaded(command, tmp_path):
         assert (done.returncode, done.stderr) == (0, b"")
         names = out.read_text().split("\n")
         assert "contextspindle.cli.parse" in names
-        return {name for name in names if name.partition(".")[0] != "contextspindle"}
+        return {name for name in names if own == (name.partition(".")[0] == "contextspindle")}
 
     return run
 
@@ -201,6 +201,33 @@ def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, tas
     ):
         assert found & FORBIDDEN == set()
         assert found <= STANDARD | FUSE
+
+
+NOTHING_OWED = {
+    "gemini": {"hook_event_name": "AfterTool", "session_id": "s", "transcript_path": "/x"},
+    "copilot-cli": {"sessionId": "s", "timestamp": 1, "toolName": "x", "toolResult": {}},
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_OWED)
+def test_a_hook_at_every_tool_s_end_loads_no_reader_and_no_ledger(loaded, command, name):
+    payload = {**NOTHING_OWED[name], "cwd": str(command.folder)}
+    words = ("fuse", "restore", "--harness", name)
+    assert loaded(*words, payload=payload) <= STANDARD | FUSE
+    heavy = ("lines", "turns", "shapes", "tools", "actions", "sqlite", "snapshots", "draft")
+    found = loaded(*words, payload=payload, own=True)
+    assert "contextspindle.store.marks" in found
+    assert [one for one in found if one.endswith(heavy)] == []
+
+
+def test_a_hook_before_a_compression_that_hardly_follows_loads_no_more(loaded, command):
+    path = command.folder / "s.jsonl"
+    path.write_text("{}\n")
+    payload = {**NOTHING_OWED["gemini"], "hook_event_name": "PreCompress", "trigger": "auto"}
+    payload |= {"cwd": str(command.folder), "transcript_path": str(path)}
+    found = loaded("fuse", "save", "--harness", "gemini", payload=payload)
+    assert found & FORBIDDEN == set()
+    assert found <= STANDARD | FUSE
 
 
 def test_a_purge_loads_the_lean_start_and_nothing_else(loaded, task):

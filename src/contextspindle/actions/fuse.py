@@ -244,7 +244,7 @@ class Fuse:
         snapshot = self._log.newest(key)
         if snapshot is None and previous:
             snapshot = self._log.newest(session_key(previous, agent))
-        tasks, problem = self._live_tasks(snapshot)
+        tasks, problem = self._live_tasks(*_own(snapshot))
         if snapshot is None and not tasks:
             raise SnapshotNotFound(
                 f"No snapshot of session {session} was saved"
@@ -337,7 +337,7 @@ class Fuse:
         text = assemble(draft, header, tasks, budget)
         return Restored(text, snapshot["session"], saved_at, problem or strange)
 
-    def _live_tasks(self, snapshot: dict[str, Any] | None = None) -> tuple[list[str], str]:
+    def _live_tasks(self, worked_on: str = "", token: str = "") -> tuple[list[str], str]:
         """Lines on live tasks; and why there are none, if the ledger could not be read.
 
         The task that the session worked on comes first, whatever its status is by now, with the
@@ -345,15 +345,13 @@ class Fuse:
         """
         from ..core.task import summary
 
-        worked_on = snapshot.get("task", "") if snapshot else ""
-
         try:
             page = self._ledger.inbox(LIVE_TASKS)
             first, claim = None, ""
-            if snapshot and worked_on:
+            if worked_on:
                 try:
                     first = summary(self._ledger.show(worked_on))
-                    claim = self._claim(worked_on, snapshot.get("claim", ""))
+                    claim = self._claim(worked_on, token)
                 except NotFound:
                     first = None  # of another ledger, or a word that only looked like an id
         except SpindleError as error:
@@ -450,6 +448,11 @@ def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:
     for name in ("session", "transcript", "cwd", "trigger"):
         snapshot[name] = snapshot[name][:2_000]
     return snapshot
+
+
+def _own(snapshot: dict[str, Any] | None) -> tuple[str, str]:
+    """The task that a session worked on, and the token it had for it."""
+    return (snapshot.get("task", ""), snapshot.get("claim", "")) if snapshot else ("", "")
 
 
 def _reason(error: SpindleError) -> str:

@@ -15,6 +15,7 @@ from . import parse, reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
     from .. import workspace
@@ -28,6 +29,8 @@ class Call(Value):
     values: dict[str, Any]
     opened: list[workspace.Workspace]
     """The workspaces that were asked for."""
+    done: list[Callable[[], None]]
+    """What is to be done once the answer is written; nothing of it raises."""
 
     def settings(self) -> Settings:
         """The settings of this process."""
@@ -106,9 +109,11 @@ def _run(words: list[str]) -> int:
             raise full.no_command(words) from None
         values = full.parse(command, rest)
     module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
-    call = Call(values, [])
+    call = Call(values, [], [])
     answer: Reply = getattr(module, command.function)(call)
     _print(answer, values)
+    for one in call.done:
+        one()
     for space in call.opened:
         space.copy_daily()
     return answer.status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ..core import text
 from ..errors import (
@@ -63,13 +64,13 @@ def restore(call: Call) -> Reply:
 
 def status(call: Call) -> Reply:
     """Show what was saved last, per session, and what failed."""
-    from .. import workspace
+    from .. import programs, workspace
     from ..core import instant
     from ..doctor.sessions import seen
 
     space = workspace.for_fuse(call.values["workspace"] or "")
     sessions, unsaved = seen(space, workspace.now())
-    hooks = workspace.hooked(HARNESS, space.root)
+    hooks = programs.hooked(space.root)
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
     for one in sessions:
@@ -87,7 +88,9 @@ def status(call: Call) -> Reply:
         lines.append(f"{line} ({one['source']}), handed {one['bytes']} bytes")
     if unsaved and sessions:
         lines.append(f"The newest snapshot belongs to {sessions[0]['session']}.")
-    lines.append(f"hooks of {HARNESS}: {', '.join(hooks) or _NO_HOOKS}")
+    for name, files in hooks.items():
+        if files or (name == HARNESS and not any(hooks.values())):
+            lines.append(f"hooks of {name}: {', '.join(files) or _NO_HOOKS}")
     for one in incidents:
         lines.append(f"incident {instant.iso(one['at'])}: {text.one_line(one['what'])}")
     for one in incidents:
@@ -96,7 +99,7 @@ def status(call: Call) -> Reply:
         "workspace": space.root,
         "sessions": sessions,
         "unsaved": unsaved,
-        "hooks": hooks,
+        "hooks": [file for files in hooks.values() for file in files],
         "incidents": incidents,
     }
     return Reply(data, "".join(f"{line}\n" for line in lines))
@@ -206,30 +209,32 @@ def _harness(call: Call) -> str:
 
 
 def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
-    if event.verb not in ("save", "hear"):
+    if event.verb not in ("save", "hear", "note"):
         return ""
     from .. import workspace
 
+    event = _located(call, event)
+    size = _marked(event) if event.untold else 0
     make = event.verb == "save"
-    space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None, make=make)
+    try:
+        space = workspace.for_fuse(
+            call.values["workspace"] or "", start=event.cwd or None, make=make
+        )
+    except WorkspaceNotFound:
+        if make:
+            raise
+        return ""
     fuse = space.fuse()
     if event.verb == "hear":
         fuse.hear(event.session, event.summary)
         return ""
-    harness = _harness(call)
-    kept = {"harness": harness, "agent": event.agent, "cwd": event.cwd}
-    try:
-        transcript = workspace.harness(harness).read(event.transcript, event.session, event.agent)
-        saved = fuse.save(
-            event.session,
-            transcript.within(deadline.left),
-            trigger=event.trigger,
-            out_of_time=deadline.passed,
-            **kept,
-        )
-    except TranscriptUnreadable as error:
-        fuse.save_without_transcript(event.session, error.message, **kept)
-        _incident(space, "save", event, error)
+    if event.verb == "note":
+        from ..actions.owed import is_due
+
+        if not size or not is_due(fuse, event.key, size):
+            return ""
+    saved = _saved(call, space, event, deadline)
+    if saved is None:
         return ""
     # What is said here reaches the summary of a session, not that of its agents; and a ledger that
     # came with somebody's repository has no say in it.
@@ -238,25 +243,121 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
     return fuse.facts(saved.task)
 
 
-def _restore_for(call: Call, event: Event, _: Deadline) -> str:
-    if event.verb != "restore":
-        return ""
+def _located(call: Call, event: Event) -> Event:
+    """``event`` with the session's transcript, also where the harness does not say where it is."""
+    if event.transcript or event.agent:
+        return event
     from .. import workspace
-    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET, Restored
-    from ..core.transcript import CLOSING, OPENING
 
+    name = _harness(call)
+    folder = call.settings().folders.get(name, "")
+    path = workspace.harness(name).find(folder, event.session, event.cwd)
+    return event._replace(transcript=path or "")
+
+
+def _saved(
+    call: Call, space: spaces.Workspace, event: Event, deadline: Deadline, up_to: int = 0
+) -> Saved | None:
+    """Save what the transcript says, ``up_to`` that byte if one is given; None if it says nothing.
+
+    Then that is an incident.
+    """
+    from .. import workspace
+
+    harness, fuse = _harness(call), space.fuse()
+    kept = {"harness": harness, "agent": event.agent, "cwd": event.cwd}
+    try:
+        transcript = workspace.harness(harness).read(event.transcript, event.session, event.agent)
+        return fuse.save(
+            event.session,
+            (transcript.up_to(up_to) if up_to else transcript).within(deadline.left),
+            trigger=event.trigger,
+            out_of_time=deadline.passed,
+            **kept,
+        )
+    except TranscriptUnreadable as error:
+        fuse.save_without_transcript(event.session, error.message, **kept)
+        _incident(space, "save", event, error)
+        return None
+
+
+def _marked(event: Event) -> int:
+    """Mark how far the transcript reaches, before what may be a compaction; its size, or 0."""
+    from .. import workspace
+
+    try:
+        size = os.stat(event.transcript).st_size
+    except (OSError, ValueError):
+        return 0
+    if (marks := workspace.marks()) is not None:
+        marks.set(event.key, size)
+    return size
+
+
+def _look_for(call: Call, event: Event, deadline: Deadline) -> str:
+    """The record that a compaction which no event told of has left owed; empty if none is.
+
+    Where nothing is, which is nearly always, this costs the look for one name.
+    """
+    from .. import workspace
+
+    marks = workspace.marks()
+    if marks is None or not marks.has(event.key):
+        return ""
+    from ..actions import owed
+
+    harness = workspace.harness(_harness(call))
+    event = _located(call, event)._replace(source="compact")
+    over = event.verb == "restore"  # what was under way has ended with the program
+    debt = owed.look(marks, event.key, harness, event.transcript, over=over)
+    if debt is None:
+        return ""
+    space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None, make=True)
+    _saved(call, space, event, deadline, debt.at)
+    said = _told(call, space, event)
+    if not said.text or owed.was_given(harness.read(event.transcript), debt, said):
+        debt.mark.settle()
+        return ""
+
+    def settle() -> None:
+        try:
+            debt.mark.settle()
+        except Exception as error:
+            _incident(space, "restore", event, error)
+
+    call.done.append(settle)
+    return said.text
+
+
+def _restore_for(call: Call, event: Event, deadline: Deadline) -> str:
+    if event.verb not in ("restore", "look"):
+        return ""
+    if event.verb == "look" or event.source == "resume":
+        said = _look_for(call, event, deadline)
+        if said or event.verb == "look":
+            return said
+    from .. import workspace
+
+    if event.source == "startup" and (marks := workspace.marks()) is not None:
+        marks.sweep(time.time())
     try:
         space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None)
     except WorkspaceNotFound:
         return ""
+    return _told(call, space, event).text
+
+
+def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
+    """What an agent is told at this event."""
+    from .. import workspace
+    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET, Restored
+    from ..core.transcript import CLOSING, OPENING
+
+    nothing = Restored("", "")
     if not space.accepted():
-        _incident(
-            space,
-            "restore",
-            event,
-            WorkspaceNotFound("the workspace came with the repository and is not accepted"),
-        )
-        return ""
+        refused = "the workspace came with the repository and is not accepted"
+        _incident(space, "restore", event, WorkspaceNotFound(refused))
+        return nothing
     fuse = space.fuse()
     mark = ""
     if event.source == "compact":
@@ -268,7 +369,7 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
             found = fuse.restore(event.session, budget, agent=event.agent, previous=event.previous)
         except SnapshotNotFound:
             if not mark:
-                return ""
+                return nothing
             found = Restored(f"{OPENING}\n{CLOSING}\n", "")
     elif event.source in ("startup", "clear"):
         found = fuse.start(event.session)
@@ -283,18 +384,17 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
         said = f"{before}{mark}\n{closing}{behind}"
         space.canary().given(workspace.now(), event.session, _harness(call), event.transcript)
     _hand_over(space, event, said)
-    return said
+    return found._replace(text=said)
 
 
 def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:
     """Note which session was given how much: silence is to be seen in the status too."""
     from .. import workspace
-    from ..actions.fuse import session_key
 
     space.handed().add(
         workspace.now(),
         event.source,
-        session=session_key(event.session, event.agent),
+        session=event.key,
         bytes=str(text.size(said)),
     )
 

@@ -87,7 +87,8 @@ FUSE_COMMANDS = (
             "contextspindle setup claude-code --project --check",
             "contextspindle setup codex --mcp --write",
         ),
-        "With --mcp: claude-code, codex, gemini, opencode, cursor, vscode, copilot-cli. Codex gets"
+        "Hooks: claude-code, codex, qwen-code, droid, gemini, copilot-cli."
+        " With --mcp: claude-code, codex, gemini, opencode, cursor, vscode, copilot-cli. Codex gets"
         " a skill and a section in your AGENTS.md too, and leave for the reading tools. "
         + _SETUP_NOTE,
     ),

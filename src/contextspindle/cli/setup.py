@@ -11,11 +11,20 @@ if TYPE_CHECKING:
 
 DEFAULT = "claude-code"
 ADVICE = "Sessions that are open keep their old settings until they are started again.\n"
+TRUST = {
+    "claude-code": "Claude Code runs no hook in a folder before you have trusted it there.",
+    "codex": "Codex runs no hook that you have not approved: open /hooks in it.",
+    "copilot-cli": "Copilot CLI runs a project's hooks only where you trust the folder; it asks.",
+    "droid": "Droid asks whether you trust a folder, and may run no hook there before.",
+    "gemini": "Gemini CLI runs a project's hooks only where you trust the folder; it asks.",
+    "qwen-code": "Qwen Code asks whether you trust a folder, and may run no hook there before.",
+}
+"""What a program asks its user before it runs a hook: nobody else answers that."""
 
 
 def setup(call: Call) -> Reply:
     """Bring our hooks into a harness's settings: a preview, unless told to write."""
-    from .. import workspace
+    from .. import programs
 
     values = call.values
     scope = one_of(call, {"project": "project", "shared": "shared"}, "user")
@@ -23,7 +32,7 @@ def setup(call: Call) -> Reply:
     name = values.get("harness") or DEFAULT
     if values.get("mcp"):
         return _server(name, scope, action, values["workspace"])
-    done = workspace.set_up(name, scope, action, project=values["workspace"])
+    done = programs.set_up(name, scope, action, project=values["workspace"])
     if done.problems:
         raise SetupIncomplete(
             f"{name}: {'; '.join(done.problems)} ({done.path})",
@@ -39,6 +48,8 @@ def setup(call: Call) -> Reply:
         "diff": diff(done.path, done.before or "", done.after or ""),
     }
     advice = ADVICE if action in ("write", "remove") and done.changed() else ""
+    if advice and action == "write" and name in TRUST:
+        advice += f"{TRUST[name]} Only you can do that.\n"
     return Reply(data, _text(name, action, data) + advice)
 
 
@@ -50,11 +61,11 @@ def _mending(name: str, scope: str) -> str:
 
 def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
     """The same for our MCP server, which some programs have more than one file for."""
-    from .. import workspace
+    from .. import programs
     from ..mcp_server.tools import TOOLS
 
     reads = tuple(tool.name for tool in TOOLS if tool.reads)
-    done = workspace.register(name, scope, action, reads=reads, project=project)
+    done = programs.register(name, scope, action, reads=reads, project=project)
     problems = [f"{problem} ({one.path})" for one in done for problem in one.problems]
     if problems:
         raise SetupIncomplete(

@@ -110,12 +110,13 @@ class Reading(Value):
 class Event(Value):
     """What a hook of a harness asks for.
 
-    ``verb`` is ``save``, ``restore``, ``hear`` (the harness has had a ``summary`` written) or
-    ``none`` (an event that asks nothing of us, or one that another program sent: ``caller`` names
-    the program).  With ``agent`` set, a subagent of the
-    session is meant, and ``transcript`` is that subagent's own.  Snapshots are keyed by
-    ``(session, agent)``.  ``previous`` is the session that this one goes on from, where the
-    harness says it.
+    ``verb`` is ``save``, ``restore``, ``hear`` (the harness has had a ``summary`` written),
+    ``note`` (a compaction may follow, and mostly does not), ``look`` (the agent can be given what a
+    compaction that no event told of has left owed), or ``none`` (an event that asks nothing of us,
+    or one that another program sent: ``caller`` names the program).  With ``agent`` set, a
+    subagent of the session is meant, and ``transcript`` is that subagent's own.  Snapshots are
+    keyed by ``(session, agent)``.  ``previous`` is the session that this one goes on from, where
+    the harness says it.  ``untold`` marks an event before a compaction that no event will tell of.
     """
 
     verb: str
@@ -129,11 +130,19 @@ class Event(Value):
     caller: str = ""
     previous: str = ""
     summary: str = ""
+    untold: bool = False
+
+    @property
+    def key(self) -> str:
+        """What is kept for the session, or for its subagent, is kept under this."""
+        return f"{self.session}/{self.agent}" if self.agent else self.session
 
 
 SAVE = "save"
 HEAR = "hear"
 RESTORE = "restore"
+NOTE = "note"
+LOOK = "look"
 NONE = "none"
 
 # The first and the last line of what a restore prints.  They are how a later save knows our own

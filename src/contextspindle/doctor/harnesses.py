@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from .. import workspace
+from .. import programs, workspace
 from ..core.text import folded, shortened
 from ..errors import SpindleError
 from ..harness import ADAPTERS, adapter, hooks, install, registration, trial
@@ -230,7 +230,7 @@ class _Ward:
 
 def of_servers(case: Case) -> Iterator[Finding]:
     """Our MCP server in the settings of every program that has it."""
-    launcher = workspace.launcher()
+    launcher = programs.launcher()
     names = []
     for name in registration.PROGRAMS:
         standing = registration.standing(

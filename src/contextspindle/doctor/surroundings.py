@@ -7,7 +7,7 @@ import platform
 import stat
 import sys
 
-from .. import __version__, places, workspace
+from .. import __version__, places, programs, workspace
 from ..core.text import one_line
 from ..store import health, mounts
 from . import NOTE, OK, PROBLEM, Finding
@@ -104,7 +104,7 @@ def of_versions(_: Case) -> Iterator[Finding]:
             f"{said}: this SQLite has no FTS5, without which there is no ledger",
             "Use a Python whose SQLite has it: those of python.org and of the systems do.",
         )
-    own = workspace.launcher()
+    own = programs.launcher()
     if not os.access(own, os.X_OK):
         yield Finding(
             "versions",

@@ -9,9 +9,11 @@ An adapter is a module with these names; what it does not do specially it says i
     summary(path, session, after)       its own summary, written behind that byte; empty if none is
     steps(path, session)                the agent's list of steps as it is now, or None
     forked_from(path, session)          session and time of the snapshot that a fork goes on from
+    compacted(path, after)              where a compaction stands behind that byte, if any does
     parse_event(payload)                a hook's payload as a neutral Event, or EventUnknown
     injection(text, event)              what to print so that the agent reads the text
     HOOKS                               the hooks to install; none, if it has no settings
+    ENTRY                               how a hook is written there, if not in Claude Code's way
     settings_path(config_dir, project, scope)   the settings file of a scope
 
 An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
@@ -51,10 +53,18 @@ if TYPE_CHECKING:
         def forked_from(self, path: str, session: str) -> tuple[str, str] | None:
             """The session that a fork goes on from, and the time of the snapshot it was handed."""
 
+        def compacted(self, path: str, after: int) -> int | None:
+            """Where the line of the latest compaction behind byte ``after`` begins.
+
+            -1 if none came about; None if one may still be under way.
+            """
+
         def parse_event(self, payload: object) -> Event:
             """The neutral event of a hook payload."""
 
         HOOKS: tuple[tuple[str, str, int, str], ...]
+        ENTRY: tuple[str, ...]
+        """The keys of a hook's command and time limit, where hooks stand in no groups."""
 
         def settings_path(self, config_dir: str, project: str, scope: str) -> str:
             """The settings file that applies to the user, or to a project."""

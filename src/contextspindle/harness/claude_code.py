@@ -209,6 +209,7 @@ HOOKS = (
     ("SessionStart", "fuse restore", 15, "startup|resume|clear|compact|fork"),
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
+ENTRY: tuple[str, ...] = ()
 
 _VERBS = {
     "PreCompact": SAVE,
@@ -219,18 +220,24 @@ _VERBS = {
 }
 
 
+def compacted(path: str, after: int) -> int:
+    """-1: an event tells of every compaction."""
+    return -1
+
+
 def parse_event(payload: object) -> Event:
     """What the hook payload asks for.  EventUnknown if it is not one of this harness.
 
     A payload of another program that runs this harness's hooks gives an event with the verb
     ``none`` and that program's name as ``caller``: it must be answered with silence.
     """
-    if isinstance(payload, dict) and (caller := _foreign_caller(payload)):
-        session = word(payload, "session_id") or word(payload, "sessionId")
-        place, folder = word(payload, "transcript_path"), word(payload, "cwd")
-        return Event(NONE, session, place, folder, caller=caller)
     event = event_of(payload, NAME, _VERBS)
     assert isinstance(payload, dict)
+    if event.caller != NAME:
+        return event
+    if isinstance(payload.get("timestamp"), str):  # ours sends none
+        bare = not event.transcript and "permission_mode" not in payload
+        return event._replace(verb=NONE, caller="copilot-cli" if bare else "unknown")
     if event.name == "SubagentStop":
         # The summary is in no file yet when a session starts again behind it: only here it is said.
         # What it thought before it, in an analysis, the model never sees again.
@@ -245,30 +252,14 @@ def parse_event(payload: object) -> Event:
     return event
 
 
-def _foreign_caller(payload: dict[str, Any]) -> str:
-    """The name of another program that runs the hooks of this harness, or an empty string."""
-    if "cursor_version" in payload or "conversation_id" in payload:
-        return "cursor"
-    if "sessionId" in payload and "session_id" not in payload:
-        return "copilot-cli"
-    if isinstance(payload.get("timestamp"), str):  # ours sends none
-        transcript = payload.get("transcript_path")
-        if not transcript and "permission_mode" not in payload:
-            return "copilot-cli"
-        if isinstance(transcript, str) and "/.copilot/" in transcript:
-            return "copilot-cli"
-        return "unknown"
-    return ""
-
-
 def injection(text: str, event: Event) -> str:
     """The one JSON document to print so that a model reads ``text``; nothing for no text.
 
-    A session start takes an object in.  Before a compaction the harness hands whatever is printed,
-    braces included, to the model that writes the summary: there the document is a string.  Any
-    other event is answered with silence.
+    A session start takes an object in.  Before a compaction Claude Code hands whatever is printed,
+    braces included, to the model that writes the summary: there the document is a string.  Those
+    that took its protocol over do not, and any other event is answered with silence.
     """
-    if text and event.name == "PreCompact":
+    if text and event.name == "PreCompact" and event.caller == NAME:
         return canon.text(text)
     if not text or event.verb != RESTORE:
         return ""

@@ -101,8 +101,14 @@ HOOKS = (
     ("SessionStart", "fuse restore --harness codex", 15, "startup|resume|clear|compact"),
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
+ENTRY: tuple[str, ...] = ()
 
 _VERBS = {"PreCompact": SAVE, "SessionEnd": SAVE, "Stop": SAVE, "SessionStart": RESTORE}
+
+
+def compacted(path: str, after: int) -> int:
+    """-1: an event tells of every compaction."""
+    return -1
 
 
 def parse_event(payload: object) -> Event:

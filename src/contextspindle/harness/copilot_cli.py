@@ -1,37 +1,28 @@
 """GitHub Copilot CLI: its event log, and its hook protocol with names of its own.
 
 An event says by its type what happened; a compaction is told when it is complete, and may run while
-the turn goes on.  A hook's payload names no transcript but before a compaction and at a stop.
+the turn goes on.  A hook's payload names no transcript but before a compaction and at a stop, and
+no event: which one it is shows in its fields.  No event tells that a compaction is complete.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..core.text import clean
-from ..core.transcript import (
-    BOUNDARY,
-    PROMPT,
-    SAID,
-    SUMMARY,
-    TEXT,
-    Event,
-    Turn,
-)
+from ..core import canon
+from ..core.transcript import LOOK, NONE, RESTORE, SAVE, Event
 from ..errors import EventUnknown
-from . import claude_shapes as shapes
-from .claude_shapes import own_words
-from .lines import Transcript, summary_behind
-from .payloads import is_plain_name
-from .tools import Calls, place
+from .payloads import event_of, is_plain_name, sender, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .lines import Transcript
+
 NAME = "copilot-cli"
 
-_KINDS = (
+KINDS = (
     "session.start",
     "session.resume",
     "session.context_changed",
@@ -40,79 +31,7 @@ _KINDS = (
     "assistant.message",
     "tool.execution_complete",
 )
-
-
-class Parser:
-    """Turns one session's events, in file order, into turns."""
-
-    def __init__(self) -> None:
-        self.known = 0
-        self.held: dict[int, str] = {}
-        self._calls = Calls(
-            "bash shell powershell", "edit create str_replace_editor apply_patch", "task", ""
-        )
-        self._place: dict[str, str] = {}
-
-    def session(self, entry: dict[str, Any]) -> str:
-        """The session that the log's own head names; the other events name none."""
-        data = entry.get("data")
-        if entry.get("type") != "session.start" or not isinstance(data, dict):
-            return ""
-        return shapes.string(data.get("sessionId"))
-
-    def turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
-        """The turns of one event: none for one that says nothing."""
-        kind, data = entry.get("type"), entry.get("data")
-        if kind not in _KINDS or not isinstance(data, dict):
-            return []
-        self.known += 1
-        if kind == "user.message":
-            words = own_words(shapes.string(data.get("content")))
-            return [Turn(line, SAID, words, via=PROMPT)] if words else []
-        if kind == "assistant.message":
-            return self._assistant(line, data)
-        if kind == "tool.execution_complete":
-            return self._result(line, data)
-        if kind == "session.compaction_complete":
-            if not data.get("success"):
-                return []
-            summary = own_words(shapes.string(data.get("summaryContent")))
-            turns = [Turn(line, BOUNDARY)]
-            return [*turns, Turn(line, SUMMARY, summary)] if summary else turns
-        context = data.get("context")
-        known = context if isinstance(context, dict) else data
-        return [
-            *place(line, "branch", known.get("branch"), self._place),
-            *place(line, "folder", known.get("cwd"), self._place),
-        ]
-
-    def finish(self) -> list[Turn]:
-        """Nothing is held back."""
-        return []
-
-    def _assistant(self, line: int, data: dict[str, Any]) -> list[Turn]:
-        words = own_words(shapes.string(data.get("content")))
-        turns = [Turn(line, TEXT, words)] if words else []
-        called = data.get("toolRequests")
-        for one in called if isinstance(called, list) else ():
-            if isinstance(one, dict):
-                tool, key = shapes.string(one.get("name")), shapes.string(one.get("toolCallId"))
-                turns += self._calls.call(line, tool, key, one.get("arguments"))
-        return turns
-
-    def _result(self, line: int, data: dict[str, Any]) -> list[Turn]:
-        result = data.get("result")
-        known = result if isinstance(result, dict) else {}
-        # The other text has in it what hooks had to say.
-        text = shapes.string(known.get("detailedContent")) or shapes.string(known.get("content"))
-        error = data.get("error")
-        if isinstance(error, dict):
-            text = text or shapes.string(error.get("message"))
-        ran = data.get("shellExecution")
-        code = ran.get("exitCode") if isinstance(ran, dict) else 0
-        failed = not data.get("success", True) or code not in (0, None)
-        text = clean(text.partition("\n<shellId: ")[0])
-        return self._calls.result(line, shapes.string(data.get("toolCallId")), text, failed=failed)
+"""The events that say something."""
 
 
 def find(config_dir: str, session: str, cwd: str = "") -> str | None:
@@ -128,13 +47,13 @@ def worth(line: bytes, frugal: bool) -> bool:
     head = line[:80]
     if b'"type":"' in head:
         kind = head.partition(b'"type":"')[2].partition(b'"')[0].decode("utf-8", "replace")
-        return kind in _KINDS and (not frugal or kind == "user.message")
+        return kind in KINDS and (not frugal or kind == "user.message")
     return len(line) > 1
 
 
 def recognises(entry: dict[str, Any]) -> bool:
     """Whether ``entry`` can only be an event of this harness."""
-    return entry.get("type") in _KINDS and isinstance(entry.get("data"), dict) and "id" in entry
+    return entry.get("type") in KINDS and isinstance(entry.get("data"), dict) and "id" in entry
 
 
 def read(path: str, session: str = "", agent: str = "") -> Transcript:
@@ -142,14 +61,18 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
 
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
+    # Most hooks read no transcript, and what they do not need they must not load.
+    from .copilot_turns import Parser
+    from .lines import Transcript
+
     return Transcript(path, Parser(), session, worth)
-
-
-HOOKS: tuple[tuple[str, str, int, str], ...] = ()
 
 
 def summary(path: str, session: str, after: int) -> str:
     """The harness's own summary that the transcript holds behind byte ``after``, if any."""
+    from .copilot_turns import Parser
+    from .lines import summary_behind
+
     return summary_behind(path, after, b'"session.compaction_complete"', Parser())
 
 
@@ -162,15 +85,92 @@ def steps(path: str, session: str) -> None:
 
 
 def settings_path(config_dir: str, project: str, scope: str) -> str:
-    """No settings yet: sessions are saved by hand."""
-    return ""
+    """A hooks file of our own, among the user's or a project's: every one there is read."""
+    folder = config_dir if scope == "user" else os.path.join(project, ".github")
+    return os.path.join(folder, "hooks", "contextspindle.json")
+
+
+def compacted(path: str, after: int) -> int | None:
+    """Where the line of the latest compaction behind byte ``after`` begins.
+
+    -1 if it failed; None if it is not complete: the agent may go on meanwhile.
+    """
+    from .lines import marked_behind, objects
+
+    found: int | None = None
+    for at, line in marked_behind(path, after, b'"session.compaction_'):
+        for entry in objects(line)[0]:
+            kind, data = entry.get("type"), entry.get("data")
+            if kind == "session.compaction_complete" and isinstance(data, dict):
+                found = at if data.get("success") else found or -1
+            elif kind == "session.compaction_start" and found == -1:
+                found = None
+    return found
+
+
+HOOKS = (
+    ("preCompact", "fuse save --harness copilot-cli", 30, ""),
+    ("userPromptSubmitted", "fuse restore --harness copilot-cli", 15, ""),
+    ("postToolUse", "fuse restore --harness copilot-cli", 15, ""),
+    ("sessionStart", "fuse restore --harness copilot-cli", 15, ""),
+)
+"""Event, what to run, seconds until the harness gives up, matcher."""
+ENTRY: tuple[str, ...] = ("bash", "timeoutSec")
+
+_FIELDS = (
+    ("trigger", "preCompact"),
+    ("toolResult", "postToolUse"),
+    ("toolName", "preToolUse"),
+    ("transformedPrompt", "userPromptTransformed"),
+    ("prompt", "userPromptSubmitted"),
+    ("source", "sessionStart"),
+    ("stopReason", "agentStop"),
+    ("reason", "sessionEnd"),
+)
+"""A field of a payload, and the event that it tells, if none before it does."""
+
+_VERBS = {
+    "preCompact": SAVE,
+    "userPromptSubmitted": LOOK,
+    "postToolUse": LOOK,
+    "sessionStart": RESTORE,
+    "agentStop": SAVE,
+    "sessionEnd": SAVE,
+    # Under such names of events the payload is another one, with the name in it.
+    "PreCompact": SAVE,
+    "UserPromptSubmit": LOOK,
+    "PostToolUse": LOOK,
+    "SessionStart": RESTORE,
+    "Stop": SAVE,
+    "SessionEnd": SAVE,
+}
 
 
 def parse_event(payload: object) -> Event:
-    """EventUnknown: sessions of this harness are saved by hand."""
-    raise EventUnknown("Hooks of Copilot CLI are not answered.")
+    """What the hook payload asks for.  EventUnknown if it is not one of this harness."""
+    event: Event | None = None
+    if isinstance(payload, dict) and sender(payload) == NAME and "hook_event_name" not in payload:
+        name = next((told for field, told in _FIELDS if field in payload), "")
+        event = Event(
+            _VERBS.get(name, NONE),
+            word(payload, "sessionId"),
+            word(payload, "transcriptPath"),
+            word(payload, "cwd"),
+            source=word(payload, "source"),
+            trigger=word(payload, "trigger"),
+            name=name,
+            caller=NAME,
+        )
+        if not event.session:
+            raise EventUnknown("The hook payload has no sessionId.")
+    event = event or event_of(payload, NAME, _VERBS)
+    if event.source == "new":
+        event = event._replace(source="startup")
+    return event._replace(untold=event.name in ("preCompact", "PreCompact"))
 
 
 def injection(text: str, event: Event) -> str:
-    """The text as it is: there is no document to wrap it in."""
-    return text
+    """The one JSON document to print so that the agent reads ``text``; nothing for no text."""
+    if not text or event.verb not in (RESTORE, LOOK):
+        return ""
+    return canon.text({"additionalContext": text})

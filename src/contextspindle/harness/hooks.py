@@ -1,7 +1,9 @@
 """Our hooks in a settings file of the shape that Claude Code gave it, and others took over.
 
 ``hooks`` is an object of events; an event is a list of groups with a matcher; a group is a list of
-handlers.  Whatever is not ours stays as it stands, in its order, to the byte.
+handlers.  Some took it over without the groups: there an event is a list of handlers, the file says
+which version it has, and keys may have other names.  Whatever is not ours stays as it stands, in
+its order, to the byte.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ _JOINTS = ("||", "&&", ";", "|")
 
 NAMES = ("contextspindle", "continuum-cli")
 """What our command is called, or was."""
+VERSION = {"version": 1}
+"""What a file says that has handlers without groups, if it says nothing else."""
+_COMMANDS = ("command", "bash")
+_ALONE = -1  # the place of a handler that is in no group
 
 
 class Wanted(Value):
@@ -29,8 +35,10 @@ class Wanted(Value):
     event: str
     words: str
     timeout: int
-    """Seconds until the harness gives up; our own deadline is shorter."""
+    """How long until the harness gives up, in its own unit; our own deadline is shorter."""
     matcher: str = ""
+    entry: tuple[str, ...] = ()
+    """The keys of the command and of the timeout in a handler without a group."""
 
 
 class Found(Value):
@@ -47,8 +55,8 @@ def ours(handler: object) -> str:
     """The words behind our command in a handler; empty if the handler is not ours."""
     if not isinstance(handler, dict):
         return ""
-    command, given = handler.get("command"), handler.get("args")
-    if not isinstance(command, str):
+    command, given = _command(handler), handler.get("args")
+    if not command:
         return ""
     words = _split(command)
     if isinstance(given, list):
@@ -60,6 +68,11 @@ def ours(handler: object) -> str:
             end = next((place for place, one in enumerate(rest) if one in _JOINTS), len(rest))
             return " ".join(rest[:end])
     return ""
+
+
+def _command(handler: dict[str, Any]) -> str:
+    found = (handler.get(key) for key in _COMMANDS)
+    return next((one for one in found if isinstance(one, str)), "")
 
 
 def _split(command: str) -> list[str]:
@@ -80,25 +93,30 @@ def found(settings: Any) -> list[Found]:
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             handlers = group.get("hooks") if isinstance(group, dict) else None
-            for place, handler in enumerate(handlers if isinstance(handlers, list) else ()):
+            held = [*enumerate(handlers if isinstance(handlers, list) else ()), (_ALONE, group)]
+            for place, handler in held:
                 words = ours(handler)
                 if words:
-                    listed.append(Found(event, number, place, words, handler["command"]))
+                    listed.append(Found(event, number, place, words, _command(handler)))
     return listed
 
 
 def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
     """The settings files that have every hook of ours for ``harness``, run by whatever command."""
     wanted = {(event, words) for event, words, _, _ in harness.HOOKS}
-    holding = []
+    holding: list[str] = []
+    if not wanted:
+        return holding
     for scope in ("user", "project", "shared"):
         path = harness.settings_path(config_dir, project, scope)
+        if scope == "user" and not config_dir:
+            continue  # nobody's home is here
         try:
             with open(path, encoding="utf-8") as file:
                 there = found(jsonc.parse(file.read()).value)
         except (OSError, ValueError):
             continue
-        if wanted <= {(one.event, one.words) for one in there}:
+        if wanted <= {(one.event, one.words) for one in there} and path not in holding:
             holding.append(path)
     return holding
 
@@ -114,10 +132,13 @@ def with_ours(text: str, wanted: tuple[Wanted, ...], commands: dict[str, str]) -
     if _complete(root.value, wanted, commands):
         return text
     text = _emptied(text)
+    if any(one.entry for one in wanted) and "version" not in root.value:
+        text = jsonc.add_member(text, jsonc.parse(text), "version", VERSION["version"])
     for one in wanted:
         group: dict[str, Any] = {"matcher": one.matcher} if one.matcher else {}
-        handler = {"type": "command", "command": commands[one.words], "timeout": one.timeout}
-        group["hooks"] = [handler]
+        command, timeout = one.entry or ("command", "timeout")
+        handler = {"type": "command", command: commands[one.words], timeout: one.timeout}
+        group = {**handler, **group} if one.entry else {**group, "hooks": [handler]}
         text = _with_group(text, one.event, group)
     return text
 
@@ -128,6 +149,15 @@ def without_ours(text: str) -> str:
         return text
     _checked(text)
     return _emptied(text)
+
+
+def without_empty(settings: object) -> object:
+    """Settings without events that run nothing, which say no more than none would."""
+    if not isinstance(settings, dict) or not isinstance(settings.get("hooks"), dict):
+        return settings
+    left = {event: groups for event, groups in settings["hooks"].items() if groups}
+    rest = {key: value for key, value in settings.items() if key != "hooks"}
+    return {**rest, "hooks": left} if left else rest
 
 
 def _checked(text: str) -> Node:
@@ -148,10 +178,13 @@ def _complete(settings: Any, wanted: tuple[Wanted, ...], commands: dict[str, str
     if there != sorted((one.event, one.words, commands[one.words]) for one in wanted):
         return False
     groups = settings["hooks"]
-    matchers = {
-        (one.event, groups[one.event][one.group].get("matcher", "")) for one in found(settings)
+    if any(one.entry for one in wanted) and "version" not in settings:
+        return False
+    shapes = {
+        (one.event, groups[one.event][one.group].get("matcher", ""), one.handler == _ALONE)
+        for one in found(settings)
     }
-    return matchers == {(one.event, one.matcher) for one in wanted}
+    return shapes == {(one.event, one.matcher, bool(one.entry)) for one in wanted}
 
 
 def _with_group(text: str, event: str, group: dict[str, Any]) -> str:
@@ -177,8 +210,7 @@ def _emptied(text: str) -> str:
         assert hooks is not None
         assert groups is not None
         handlers = groups.items[one.group].member("hooks")
-        assert handlers is not None
-        if len(handlers.items) > 1:
+        if one.handler != _ALONE and handlers is not None and len(handlers.items) > 1:
             text = jsonc.remove_item(text, handlers, one.handler)
         elif len(groups.items) > 1:
             text = jsonc.remove_item(text, groups, one.group)

@@ -81,7 +81,9 @@ class _Hooks:
         self._commands = commands
 
     def means(self, text: str | None) -> object:
-        return meaning(text)
+        said = hooks.without_empty(meaning(text))
+        # A file that says no more than which version it has says nothing.
+        return {} if said == hooks.VERSION and self._wanted[0].entry else said
 
     def there(self, text: str) -> bool:
         return bool(hooks.found(meaning(text)))

@@ -17,6 +17,7 @@ between, goes on nearer to the end, and tells how many bytes it left out.
 from __future__ import annotations
 
 import os
+import sys
 
 from ..core import canon, digest
 from ..core.transcript import Reading
@@ -302,6 +303,43 @@ def later(path: str, first: bytes, then: bytes) -> bool:
         os.close(file)
 
 
+def marked_behind(path: str, after: int, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """The whole lines behind byte ``after`` with ``mark`` in them, each with where it begins."""
+    file = open_transcript(path)
+    try:
+        at = os.lseek(file, after, os.SEEK_SET)
+        rest = b""
+        while chunk := os.read(file, CHUNK):
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                if mark in line:
+                    yield at, line
+                at += len(line) + 1
+            if len(rest) > LONGEST:  # what is left of it will be no line of any form
+                at += len(rest)
+                rest = b""
+    finally:
+        os.close(file)
+
+
+def stands_in(path: str, wanted: bytes, start: int = 0, end: int = sys.maxsize) -> bool:
+    """Whether ``wanted`` stands in the file from byte ``start`` to before byte ``end``."""
+    file = open_transcript(path)
+    try:
+        at = os.lseek(file, start, os.SEEK_SET)
+        carry = b""
+        while at < end and (chunk := os.read(file, min(CHUNK, end - at))):
+            at += len(chunk)
+            window = carry + chunk
+            if wanted in window:
+                return True
+            carry = window[-len(wanted) :]
+        return False
+    finally:
+        os.close(file)
+
+
 def summary_behind(path: str, after: int, mark: bytes, parser: Parser) -> str:
     """The latest summary behind byte ``after``: what ``parser`` says of the lines with ``mark``.
 
@@ -366,6 +404,15 @@ class Transcript:
         """
         self.raw.left = left
         return self
+
+    def up_to(self, end: int) -> Transcript:
+        """This transcript as it was when it had ``end`` bytes: it only ever grows."""
+        self.raw.size = min(self.raw.size, end)
+        return self
+
+    def tells(self, text: str, after: int) -> bool:
+        """Whether ``text`` stands in the file behind byte ``after``, as a part of a string."""
+        return stands_in(self.path, canon.encode(text)[1:-1], after)
 
     def _is_ours(self, entry: dict[str, Any]) -> bool:
         told = self.parser.session(entry)

@@ -3,6 +3,9 @@
 A JSON object with ``hook_event_name``, ``session_id`` and, for most, ``transcript_path``; a
 subagent's has ``agent_id`` too.  What differs from harness to harness is which events ask for
 what, and where a subagent's transcript lies: that the adapters say.
+
+Some programs run the hooks of another one's settings, too.  Whose payload it is shows in the
+payload alone: variables of the environment reach every program that one of them starts.
 """
 
 from __future__ import annotations
@@ -27,13 +30,51 @@ def is_plain_name(name: str) -> bool:
     return bool(name) and len(name) <= 128 and name.replace("-", "").replace("_", "").isalnum()
 
 
+FIELDS = (
+    ("cursor", "cursor_version"),
+    ("cursor", "conversation_id"),
+    ("copilot-cli", "sessionId"),
+)
+"""Programs, each with a field that only its payloads have."""
+FOLDERS = (
+    ("copilot-cli", "/.copilot/"),
+    ("cursor", "/.cursor/"),
+    ("droid", "/.factory/"),
+    ("gemini", "/.gemini/"),
+    ("qwen-code", "/.qwen/"),
+)
+"""Programs, each with the folder in which its transcripts lie."""
+EVENTS = (("gemini", "PreCompress BeforeAgent AfterAgent BeforeModel AfterModel AfterTool"),)
+"""Programs, each with events that no other one has."""
+
+
+def sender(payload: dict[str, Any]) -> str:
+    """The program that can only have sent ``payload``; empty if it may be any."""
+    for name, field in FIELDS:
+        if field in payload and not (field == "sessionId" and "session_id" in payload):
+            return name
+    place, event = payload.get("transcript_path"), payload.get("hook_event_name")
+    for name, folder in FOLDERS:
+        if isinstance(place, str) and folder in place:
+            return name
+    for name, events in EVENTS:
+        if event in events.split():
+            return name
+    return ""
+
+
 def event_of(payload: object, harness: str, verbs: dict[str, str]) -> Event:
     """The neutral event of ``payload``; an event that ``verbs`` does not know asks for nothing.
 
+    So does one of another program, which runs these hooks besides its own: ``caller`` names it.
     EventUnknown if it names no event or no session, or an agent that cannot be one.
     """
     if not isinstance(payload, dict):
         raise EventUnknown("The hook payload is not a JSON object.")
+    if (other := sender(payload)) and other != harness:
+        session = word(payload, "session_id") or word(payload, "sessionId")
+        place, folder = word(payload, "transcript_path"), word(payload, "cwd")
+        return Event(NONE, session, place, folder, caller=other)
     name, session = word(payload, "hook_event_name"), word(payload, "session_id")
     if not name or not session:
         missing = "hook_event_name" if not name else "session_id"

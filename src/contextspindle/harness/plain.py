@@ -77,11 +77,17 @@ def steps(path: str, session: str) -> None:
 
 
 HOOKS: tuple[tuple[str, str, int, str], ...] = ()
+ENTRY: tuple[str, ...] = ()
 
 
 def settings_path(config_dir: str, project: str, scope: str) -> str:
     """No settings: nothing runs hooks here."""
     return ""
+
+
+def compacted(path: str, after: int) -> int:
+    """-1: nothing is compacted here."""
+    return -1
 
 
 def parse_event(payload: object) -> Event:

@@ -197,8 +197,14 @@ HOOKS = (
     ("SessionStart", "fuse restore --harness qwen-code", 15_000, "startup|resume|clear|compact"),
 )
 """Event, what to run, milliseconds until the harness gives up, matcher."""
+ENTRY: tuple[str, ...] = ()
 
 _VERBS = {"PreCompact": SAVE, "SessionEnd": SAVE, "Stop": SAVE, "SessionStart": RESTORE}
+
+
+def compacted(path: str, after: int) -> int:
+    """-1: an event tells of every compaction."""
+    return -1
 
 
 def parse_event(payload: object) -> Event:

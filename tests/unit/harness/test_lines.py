@@ -351,3 +351,32 @@ def test_noise_is_told_from_its_bytes_whatever_stands_first_in_the_line():
     assert [claude_code.worth(line, False) for line in compact] == [False] * 3 + [True] * 6
     spaced = [json.dumps(e).encode() for e in talk]
     assert all(claude_code.worth(line, False) for line in spaced)
+
+
+def test_marked_lines_are_found_behind_a_byte_with_their_places(tmp_path):
+    path = tmp_path / "a.jsonl"
+    content = [b"mark 0", b"", b"x" * (lines.CHUNK - 3) + b"mark 1", b"none", b"mark 2", b"mark"]
+    path.write_bytes(b"\n".join(content))  # the last one is still being written
+    found = list(lines.marked_behind(str(path), 3, b"mark"))
+    starts = [path.read_bytes().find(line) for line in (content[2], content[4])]
+    assert found == [(starts[0], content[2]), (starts[1], content[4])]
+    assert list(lines.marked_behind(str(path), 10 * lines.CHUNK, b"mark")) == []
+
+
+def test_a_line_too_long_to_hold_costs_only_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "LONGEST", 4 * lines.CHUNK)
+    path = tmp_path / "a.jsonl"
+    long = b"mark" + b"x" * (6 * lines.CHUNK)
+    path.write_bytes(long + b"\nmark\n")
+    assert list(lines.marked_behind(str(path), 0, b"mark"))[-1] == (len(long) + 1, b"mark")
+
+
+def test_a_text_is_found_across_the_pieces_in_which_a_file_is_read(tmp_path):
+    path = tmp_path / "a.jsonl"
+    at = lines.CHUNK - 3
+    path.write_bytes(b"x" * at + b"wanted" + b"x" * 10)
+    assert lines.stands_in(str(path), b"wanted")
+    assert lines.stands_in(str(path), b"wanted", at)
+    assert not lines.stands_in(str(path), b"wanted", at + 1)
+    assert lines.stands_in(str(path), b"wanted", 0, at + 6)
+    assert not lines.stands_in(str(path), b"wanted", 0, at + 5)

@@ -31,6 +31,7 @@ def test_every_adapter_offers_the_whole_contract(name):
         "summary",
         "steps",
         "forked_from",
+        "compacted",
         "parse_event",
         "injection",
     ):

@@ -15,7 +15,7 @@ define every_test
 	$(BIN)/python -m pytest tests/concurrency
 endef
 
-.PHONY: demo test test-long test-live check format bench docs clean
+.PHONY: demo test test-long test-live test-live-newest check format bench docs clean
 
 demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after its compaction
 	@sh examples/demo.sh $(BIN)/contextspindle
@@ -29,6 +29,9 @@ test-long: check  ## the same with full counts
 
 test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a stand-in for a model
 	$(BIN)/python -m pytest tests/live -rs
+
+test-live-newest: $(VENV)/.tools $(VENV)/.installed  ## the same with their newest versions, and what changed
+	$(BIN)/python -m pytest tests/live -rs --newest
 
 check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs
 	$(BIN)/ruff format --check .

@@ -80,6 +80,7 @@ HARNESSES = {
 }
 
 _SAVES = "An extract of the transcript is saved."
+_ENDS = "A snapshot is saved, if there is a workspace; another program's session is told of it."
 _BY_HAND = "Saves, if you add `fuse save` there, unless nothing was said since the last save."
 _LIVE_TASKS = (
     "The agent is given the live tasks, in at most 1,500 bytes; nothing if there are none."
@@ -146,7 +147,7 @@ PROMISES = (
         answer=DEEP,
     ),
     Promise("claude-code", "Stop", SAVE, _BY_HAND),
-    Promise("claude-code", "SessionEnd", SAVE, _BY_HAND),
+    Promise("claude-code", "SessionEnd", SAVE, _ENDS),
     *_unused(
         "claude-code",
         "PostCompact UserPromptSubmit PreToolUse PostToolUse SubagentStart TaskCreated",
@@ -161,7 +162,7 @@ PROMISES = (
         answer=DEEP,
     ),
     Promise("codex", "Stop", SAVE, _BY_HAND),
-    Promise("codex", "SessionEnd", SAVE, _BY_HAND),
+    Promise("codex", "SessionEnd", SAVE, _ENDS),
     *_unused("codex", "PostCompact UserPromptSubmit PreToolUse PostToolUse"),
     Promise("qwen-code", "PreCompact", SAVE, _SAVES),
     *_started(
@@ -173,7 +174,7 @@ PROMISES = (
         answer=DEEP,
     ),
     Promise("qwen-code", "Stop", SAVE, _BY_HAND),
-    Promise("qwen-code", "SessionEnd", SAVE, _BY_HAND),
+    Promise("qwen-code", "SessionEnd", SAVE, _ENDS),
     *_unused("qwen-code", "PostCompact UserPromptSubmit PreToolUse PostToolUse Notification"),
     Promise("droid", "PreCompact", SAVE, _SAVES),
     *_started(
@@ -185,8 +186,10 @@ PROMISES = (
         answer=DEEP,
     ),
     Promise("droid", "Stop", SAVE, _BY_HAND),
-    Promise("droid", "SessionEnd", SAVE, _BY_HAND),
-    *_unused("droid", "UserPromptSubmit PreToolUse PostToolUse"),
+    Promise("droid", "SessionEnd", SAVE, _ENDS),
+    Promise("droid", "UserPromptSubmit", LOOK, _OWED, answer=DEEP),
+    Promise("droid", "PostToolUse", LOOK, _OWED, answer=DEEP),
+    *_unused("droid", "PreToolUse"),
     Promise(
         "gemini",
         "PreCompress",
@@ -244,7 +247,12 @@ LIMITS = (
         "After an automatic compaction the record may come one request of the model later.",
         LIVE,
     ),
-    Limit("droid", "A compaction that goes on in the same session: none was seen.", LIVE),
+    Limit(
+        "droid",
+        "Between a compaction that the program makes by itself and the next prompt or end of a"
+        " tool's call the agent works without the record: no event comes in between.",
+        LIVE,
+    ),
     Limit(
         "gemini",
         "Between an automatic compression and the next prompt or tool call the agent works without"

@@ -19,8 +19,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-from model import Model
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.live import harnesses
+from tests.live.model import Model, started
 
 TURN_SECONDS = 90
 
@@ -29,28 +30,11 @@ def main() -> None:
     """Set up, run, remove; then a report in JSON."""
     claude, spindle, folder = sys.argv[1:4]
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    model = Model()
-    threading.Thread(target=model.serve_forever, daemon=True).start()
+    model = started()
     place = Path(folder)
     for name in ("home", "config", "project", "tmp"):
         (place / name).mkdir(parents=True)
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(place / "home"),
-        "CLAUDE_CONFIG_DIR": str(place / "config"),
-        "TMPDIR": str(place / "tmp"),
-        "LANG": "C.UTF-8",
-        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server_address[1]}",
-        "ANTHROPIC_API_KEY": "sk-ant-stand-in",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1",
-        "DISABLE_ERROR_REPORTING": "1",
-        "IS_SANDBOX": "1",
-        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000",
-        "CLAUDE_CODE_ENABLE_TASKS": "1",
-        "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
-    }
+    environment = surroundings(place, model)
 
     def ours(*words: str) -> str:
         ran = subprocess.run(
@@ -64,7 +48,10 @@ def main() -> None:
         return ran.stdout
 
     settings = place / "config" / "settings.json"
-    settings.write_text('{"theme": "dark"}')
+    listener, heard = harnesses.listener(place)
+    hooks = harnesses.matching(("SessionStart", "PreCompact", "PostCompact"), listener, 20)
+    before = json.dumps({"theme": "dark", "hooks": hooks})
+    settings.write_text(before)
     ours("init")
     task = ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
     ours("setup", "claude-code", "--write")
@@ -88,9 +75,32 @@ def main() -> None:
         "task": task.strip(),
         "status": json.loads(status)["data"],
         "snapshots": json.loads(listed)["data"]["snapshots"],
-        "settings": settings.read_text(),
+        "heard": heard(),
+        "before": before,
+        "after": settings.read_text(),
     }
     print(json.dumps(report))
+
+
+def surroundings(place: Path, model: Model) -> dict[str, str]:
+    """What Claude Code needs to know, with its folders in ``place``."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place / "home"),
+        "CLAUDE_CONFIG_DIR": str(place / "config"),
+        "TMPDIR": str(place / "tmp"),
+        "LANG": "C.UTF-8",
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.port}",
+        "ANTHROPIC_API_KEY": "sk-ant-stand-in",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "IS_SANDBOX": "1",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000",
+        "CLAUDE_CODE_ENABLE_TASKS": "1",
+        "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
+    }
 
 
 def turns(

@@ -12,12 +12,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-import responses
-from model import Model
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.live.model import Model, started
 
 SECONDS = 120
 
@@ -35,12 +33,10 @@ def main() -> None:
         "TMPDIR": str(place / "tmp"),
         "LANG": "C.UTF-8",
     }
+    model = started()
     if name == "codex":
-        model = responses.started()
         words, settings = codex(program, place, environment, model)
     else:
-        model = Model()
-        threading.Thread(target=model.serve_forever, daemon=True).start()
         words, settings = claude(program, place, environment, model)
     before = settings.read_text()
 
@@ -90,7 +86,7 @@ def claude(
     """How Claude Code is asked, and the file that holds its servers."""
     environment |= {
         "CLAUDE_CONFIG_DIR": str(place / "config"),
-        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server_address[1]}",
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.port}",
         "ANTHROPIC_API_KEY": "sk-ant-stand-in",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -117,7 +113,7 @@ mcp_optional_startup_grace_ms = 60000
 
 [model_providers.stand-in]
 name = "stand-in"
-base_url = "http://127.0.0.1:{model.server_address[1]}/v1"
+base_url = "http://127.0.0.1:{model.port}/v1"
 wire_api = "responses"
 env_key = "STAND_IN_KEY"
 

@@ -1,72 +1,131 @@
-"""A stand-in for a model on loopback: it speaks Anthropic's Messages, and does what a prompt says.
+"""A stand-in for a model on loopback: it does what a prompt says, in the protocol it is asked in.
 
 A prompt names what the model is to do: ``[[tool NAME {json}]]`` calls a tool, one in each turn, and
 ``[[say TEXT]]`` ends the turn.  ``[[full say]]`` reports a full context with that end of the turn,
 and ``[[full tool]]`` with the last of the tools.  A prompt for a subagent, which stands within such
 a mark, has ``<<`` and ``>>`` instead.  A request for a summary is answered with one that says one
 thing only, so that what else stands in the next request came from a hook.  Every request is kept.
+How requests and answers are spelt is in :mod:`protocols`.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
+
+from tests.live import protocols
 
 TOOL = re.compile(r"\[\[tool (\S+) (\{.*?\})\]\]", re.S)
 SAY = re.compile(r"\[\[say (.*?)\]\]", re.S)
+RECORD = re.compile(r"\[ContextSpindle\].*?\[end of the ContextSpindle record\]", re.S)
 SUMMARY = (
     "<analysis>none</analysis>\n<summary>\n"
     "Several small things were asked. The drain FACT-IN-SUMMARY-4 was cleaned.\n</summary>"
 )
-FULL = 99_500
-"""Tokens at which a context of 100,000 is compacted."""
+USUAL, FULL = 1_000, 99_500
+"""Tokens of any request, and those at which a context of 100,000 is compacted."""
+
+ASKS_FOR_A_SUMMARY = (
+    "detailed summary",
+    "CONTEXT CHECKPOINT COMPACTION",
+    "<state_snapshot>",
+    "Please summarize the following conversation",
+    "messages were sent since the previous summary",
+)
+"""What stands in the request of a program that has its context summed up."""
 
 
-def texts(content: Any) -> list[str]:
-    """The texts of a message, tool results left out."""
-    if isinstance(content, str):
-        return [content]
-    return [block["text"] for block in content if block.get("type") == "text"]
+class Reply(NamedTuple):
+    """What the model answers: a call of ``tool``, or else a text; and how full it says it is."""
+
+    text: str
+    tokens: int
+    tool: str = ""
+    given: str = ""
 
 
-def answer(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """The content block that the stand-in answers a request with, and the tokens it reports."""
+def wanted(turns: list[tuple[str, str]]) -> tuple[str, int]:
+    """The newest text that asks for something, and how many tools have answered since.
+
+    What stood before the model's last words asks for no summary: it may be one.
+    """
     prompt, results = "", 0
-    for message in body.get("messages", []):
-        if message["role"] != "user":
-            continue
-        said = [
-            one
-            for one in texts(message["content"])
-            if "[[" in one or "<<tool" in one or "summary of" in one
-        ]
-        if said:
-            prompt, results = said[-1], 0
-        elif isinstance(message["content"], list):
-            results += sum(block.get("type") == "tool_result" for block in message["content"])
-    if "detailed summary" in prompt:
-        return {"type": "text", "text": SUMMARY}, 1_000
+    spoke = max((at for at, (who, _) in enumerate(turns) if who == "model"), default=-1)
+    for at, (who, said) in enumerate(turns):
+        text = RECORD.sub("", said)  # what was quoted asks for nothing
+        if who == "result":
+            results += 1
+        elif who == "user" and ("[[" in text or "<<tool" in text or (at > spoke and sums_up(text))):
+            prompt, results = text, 0
+    return prompt, results
+
+
+def sums_up(text: str) -> bool:
+    """Whether a text asks for a summary."""
+    return any(words in text for words in ASKS_FOR_A_SUMMARY)
+
+
+def answer(prompt: str, done: int, usual: int = USUAL, full: int = FULL) -> Reply:
+    """What the stand-in answers to ``prompt`` when ``done`` of its tools have been called."""
+    if sums_up(prompt):
+        framed = f"<state_snapshot>\n{SUMMARY}\n</state_snapshot>"
+        return Reply(framed if "<state_snapshot>" in prompt else SUMMARY, usual)
     if "[[" not in prompt:
         prompt = prompt.replace("<<", "[[").replace(">>", "]]")
     tools = TOOL.findall(prompt)
-    if results < len(tools):
-        name, given = tools[results]
-        tokens = FULL if "[[full tool]]" in prompt and results == len(tools) - 1 else 1_000
-        call = f"toolu_{name}_{results}_{len(prompt)}"
-        return {"type": "tool_use", "id": call, "name": name, "input": given}, tokens
+    if done < len(tools):
+        name, given = tools[done]
+        last = "[[full tool]]" in prompt and done == len(tools) - 1
+        return Reply("", full if last else usual, name, given)
     said = SAY.search(prompt)
-    tokens = FULL if "[[full say]]" in prompt else 1_000
-    return {"type": "text", "text": said[1] if said else "Understood."}, tokens
+    text = said[1] if said else "Understood."
+    return Reply(text, full if "[[full say]]" in prompt else usual)
 
 
 class Model(ThreadingHTTPServer):
-    """The server; ``requests`` are the bodies of what was asked, in order."""
+    """The server; ``requests`` are the bodies of what was asked, in order.
 
-    def __init__(self, handler: type[Handler] | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), handler or Handler)
+    ``kinds`` says of each whether it was a ``turn``, a ``summary``, or an ``aside`` without tools
+    (such as a title).  A context is said to have ``usual`` tokens, a full one ``full``.
+    """
+
+    def __init__(self, usual: int = USUAL, full: int = FULL) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[dict[str, Any]] = []
+        self.kinds: list[str] = []
+        self._usage = usual, full
+        self._called: dict[str, int] = {}
+
+    @property
+    def port(self) -> int:
+        """Where it listens, on loopback."""
+        return int(self.server_address[1])
+
+    def reply(self, body: dict[str, Any], turns: list[tuple[str, str]]) -> Reply:
+        """What a request is answered with; the request is kept."""
+        prompt, results = wanted(turns)
+        self.requests.append(body)
+        self.kinds.append(
+            "summary" if sums_up(prompt) else "turn" if body.get("tools") else "aside"
+        )
+        if self.kinds[-1] == "aside":
+            return Reply("A title", self._usage[0])
+        # A compaction may take the results away and leave the prompt: what was called was called.
+        done = max(results, self._called.get(prompt, 0))
+        said = answer(prompt, done, *self._usage)
+        if said.tool:
+            self._called[prompt] = done + 1
+        return said
+
+
+def started(usual: int = USUAL, full: int = FULL) -> Model:
+    """The stand-in, serving on a free port of loopback."""
+    model = Model(usual, full)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    return model
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -80,50 +139,21 @@ class Handler(BaseHTTPRequestHandler):
         self.plain({})
 
     def do_GET(self) -> None:
-        self.plain({})
+        self.plain({"object": "list", "data": [{"id": "stand-in", "object": "model"}]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])) or b"{}")
-        if self.path.split("?")[0] != "/v1/messages":
-            self.plain({"input_tokens": 10})
+        path = self.path.split("?")[0]
+        speaks = next((one for one in protocols.ALL if one.hears(path)), None)
+        if speaks is None:
+            self.plain({"input_tokens": 10, "totalTokens": 10})
             return
-        self.server.requests.append(body)
-        block, tokens = answer(body)
-        usage = {"input_tokens": tokens, "output_tokens": 10}
-        reason = "tool_use" if block["type"] == "tool_use" else "end_turn"
-        message = {
-            "id": f"msg_{len(self.server.requests)}",
-            "type": "message",
-            "role": "assistant",
-            "model": body.get("model", "stand-in"),
-            "stop_sequence": None,
-            "usage": usage,
-        }
-        if not body.get("stream"):
-            if block["type"] == "tool_use":
-                block = {**block, "input": json.loads(block["input"])}
-            self.plain({**message, "content": [block], "stop_reason": reason})
-            return
-        if block["type"] == "tool_use":
-            start = {**block, "input": {}}
-            delta = {"type": "input_json_delta", "partial_json": block["input"]}
+        reply = self.server.reply(body, speaks.turns(body))
+        number = len(self.server.requests)
+        if speaks.streams(path, body):
+            self.stream(speaks.events(reply, number, body))
         else:
-            start, delta = (
-                {"type": "text", "text": ""},
-                {"type": "text_delta", "text": block["text"]},
-            )
-        self.stream(
-            {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
-            {"type": "content_block_start", "index": 0, "content_block": start},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
-            {
-                "type": "message_delta",
-                "delta": {"stop_reason": reason, "stop_sequence": None},
-                "usage": usage,
-            },
-            {"type": "message_stop"},
-        )
+            self.plain(speaks.whole(reply, number, body))
 
     def plain(self, value: dict[str, Any]) -> None:
         data = json.dumps(value).encode()
@@ -134,11 +164,15 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def stream(self, *events: dict[str, Any]) -> None:
+    def stream(self, events: list[Any]) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
         for event in events:
-            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+            name = (
+                f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
+            )
+            data = event if isinstance(event, str) else json.dumps(event)
+            self.wfile.write(f"{name}data: {data}\n\n".encode())

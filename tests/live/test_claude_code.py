@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-VERSION = "2.1.332"
-PACKAGE = "@anthropic-ai/claude-code"
+from tests.live.outcome import Row, deliveries
+from tests.live.pinned import program, skip_without_namespace, version
+
 HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / ".live" / f"claude-code-{VERSION}"
 
 MANUAL, AUTO, AGENT, RESUMED, FORKED = range(5)
 RUNS = [
@@ -85,29 +84,15 @@ RUNS = [
 
 
 @pytest.fixture(scope="session")
-def claude() -> str:
-    """The program, installed once into a cache beside the repository's own files."""
-    for tool in ("npm", "unshare", "ip"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is needed to run the real program cut off from the network")
-    program = next(CACHE.glob("node_modules/@anthropic-ai/claude-code-*/claude"), None)
-    if program is None:
-        CACHE.mkdir(parents=True, exist_ok=True)
-        ran = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", f"{PACKAGE}@{VERSION}"],
-            cwd=CACHE,
-            capture_output=True,
-            text=True,
-        )
-        program = next(CACHE.glob("node_modules/@anthropic-ai/claude-code-*/claude"), None)
-        if program is None:
-            pytest.skip(f"{PACKAGE} cannot be had here: {ran.stderr.strip()[-200:]}")
-    return str(program)
+def which(newest) -> str:
+    """The version that is run."""
+    return version("claude-code", newest=newest)
 
 
 @pytest.fixture(scope="session")
-def report(claude, tmp_path_factory) -> dict:
-    """What came of all the runs."""
+def report(which, running, tell, tmp_path_factory) -> dict:
+    """What came of all the runs; sessions of other programs are ``running`` beside them."""
+    (claude,) = program("claude-code", which)
     spindle = os.path.join(os.path.dirname(sys.executable), "contextspindle")
     folder = tmp_path_factory.mktemp("live")
     ran = subprocess.run(
@@ -120,10 +105,21 @@ def report(claude, tmp_path_factory) -> dict:
         text=True,
         timeout=600,
     )
-    if "Operation not permitted" in ran.stderr:
-        pytest.skip(f"no namespace can be made here: {ran.stderr.strip()[-200:]}")
+    skip_without_namespace(ran.stderr)
     assert ran.returncode == 0, ran.stderr[-2_000:]
-    return json.loads(ran.stdout)
+    found = json.loads(ran.stdout)
+    tell(Row.of("claude-code", which, found["heard"], waits(found)))
+    return found
+
+
+def waits(report: dict) -> list[int]:
+    """For each compaction of a session, in which request after it the model has our record."""
+    told = []
+    for run in (MANUAL, AUTO):
+        requests = report["runs"][run]["requests"]
+        kinds = ["summary" if is_for_a_summary(one) else "turn" for one in requests]
+        told += deliveries(requests, kinds)
+    return told
 
 
 def asked(report: dict, run: int, prompt: str) -> str:
@@ -264,4 +260,4 @@ def test_what_was_saved_is_in_the_status_and_nothing_went_wrong(report):
 
 
 def test_removal_leaves_the_settings_as_they_were(report):
-    assert report["settings"] == '{"theme": "dark"}'
+    assert report["after"] == report["before"]

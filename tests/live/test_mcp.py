@@ -10,20 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import installed
+from tests.live.pinned import program, skip_without_namespace, version
 
 HERE = Path(__file__).parent
-PROGRAMS = {
-    "claude-code": (
-        *("@anthropic-ai/claude-code", "2.1.332"),
-        *("node_modules/@anthropic-ai/claude-code-*/claude", "mcp__contextspindle__"),
-    ),
-    "codex": (
-        *("@openai/codex", "0.171.0"),
-        *("node_modules/@openai/codex-*/vendor/*/bin/codex", "mcp__contextspindle/"),
-    ),
-}
-"""Package, version, where the program is in it, and how it calls a tool of ours."""
+CALLS = {"claude-code": "mcp__contextspindle__", "codex": "mcp__contextspindle/"}
+"""How each program calls a tool of ours."""
 
 PROMPT = (
     "do it [[tool {}contextspindle_task_inbox {{}}]]"
@@ -33,26 +24,24 @@ PROMPT = (
 )
 
 
-@pytest.fixture(scope="module", params=PROGRAMS)
-def report(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=CALLS)
+def report(request, newest, tmp_path_factory):
     """The report of one session."""
-    package, version, where, prefix = PROGRAMS[request.param]
-    name = f"{package.rpartition('/')[2]}-{version}"
-    program = installed(name, where, f"{package}@{version}", tools=("unshare", "ip"))
+    prefix = CALLS[request.param]
+    (path,) = program(request.param, version(request.param, newest=newest))
     spindle = os.path.join(os.path.dirname(sys.executable), "contextspindle")
     folder = tmp_path_factory.mktemp("live")
     ran = subprocess.run(
         [
             *("unshare", "-rn", sys.executable, str(HERE / "mcp_session.py")),
-            *(request.param, program, spindle, str(folder / "run")),
+            *(request.param, path, spindle, str(folder / "run")),
         ],
         input=json.dumps([PROMPT.format(prefix, prefix, prefix)]),
         capture_output=True,
         text=True,
         timeout=600,
     )
-    if "Operation not permitted" in ran.stderr:
-        pytest.skip(f"no namespace can be made here: {ran.stderr.strip()[-200:]}")
+    skip_without_namespace(ran.stderr)
     assert ran.returncode == 0, ran.stderr[-2_000:]
     return json.loads(ran.stdout)
 

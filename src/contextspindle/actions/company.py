@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..core import instant
 from ..core.text import folded, shortened, size
+from ..core.transcript import END
 from ..errors import SpindleError
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ def others_here(
 
 
 def _sessions(log: SnapshotLog, session: str, now: int) -> list[dict[str, Any]]:
-    """The newest snapshot of each other session that was saved lately."""
+    """The newest snapshot of each other session that was saved lately and has not ended."""
     found: dict[str, dict[str, Any]] = {}
     for number, snapshot in enumerate(log.all()):
         if snapshot["at"] < now - RECENT_MS or number == _LOOKED_AT:
@@ -61,7 +62,7 @@ def _sessions(log: SnapshotLog, session: str, now: int) -> list[dict[str, Any]]:
         name = snapshot["session"].partition("/")[0]
         if name != session:
             found.setdefault(name, snapshot)
-    return list(found.values())
+    return [one for one in found.values() if one.get("trigger") != END]
 
 
 def _session(

@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import shortened, size
+from ..core.text import folded, shortened, size
 from ..core.transcript import CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
@@ -17,6 +17,7 @@ from ..errors import (
     SpindleError,
     TranscriptUnreadable,
 )
+from . import relay
 from .company import others_here
 from .moment import BY_HAND, present
 
@@ -69,6 +70,8 @@ class Restored(Value):
     session: str
     saved_at: int = 0
     problem: str = ""
+    harness: str = ""
+    """The program that the session was one of."""
 
 
 class Fuse:
@@ -227,31 +230,39 @@ class Fuse:
         agent: str = "",
         previous: str = "",
         thorough: bool = False,
+        another: bool = False,
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
         Without a session, the newest snapshot is taken, whichever it is of.  A session that has no
         snapshot gets that of the ``previous`` one, if the harness says that it goes on from it;
         else live tasks, or SnapshotNotFound if there are none either.  ``thorough`` looks at large
-        checkouts too, where nobody waits.
+        checkouts too, where nobody waits.  For ``another`` session than the one it is of, the start
+        of its id is enough, and the text says so.
         """
         if not MIN_BUDGET <= budget <= MAX_BUDGET:
             raise InvalidInput(
                 f"A budget of {budget} bytes is out of range",
                 hint=f"Use {MIN_BUDGET:,} to {MAX_BUDGET:,} bytes.",
             )
+        if another:
+            session = relay.named(self._log, session or "")
         key = session_key(session, agent) if session is not None else None
         snapshot = self._log.newest(key)
         if snapshot is None and previous:
             snapshot = self._log.newest(session_key(previous, agent))
-        tasks, problem = self._live_tasks(*_own(snapshot))
+        # Its claim is a session's own: another one is not given the token.
+        own = (_own(snapshot)[0], "", "that") if another else _own(snapshot)
+        tasks, problem = self._live_tasks(*own)
         if snapshot is None and not tasks:
             raise SnapshotNotFound(
                 f"No snapshot of session {session} was saved"
                 if session
                 else "No snapshot was saved here yet"
             )
-        return self._assembled(snapshot, key, tasks, budget, problem, thorough=thorough)
+        return self._assembled(
+            snapshot, key, tasks, budget, problem, thorough=thorough, another=another
+        )
 
     def news(self, session: str) -> Restored:
         """One line on what the ledger has seen since the session's snapshot; empty for nothing."""
@@ -259,7 +270,6 @@ class Fuse:
         if snapshot is None:
             return Restored("", "")
         from ..core import instant
-        from ..core.text import folded
 
         try:
             page = self._ledger.since(snapshot["at"], 1)
@@ -277,14 +287,20 @@ class Fuse:
         )
         return Restored(text, snapshot["session"], snapshot["at"])
 
-    def start(self, session: str, *, task: str = "", protocol: str = "") -> Restored:
+    def start(
+        self, session: str, *, harness: str = "", task: str = "", protocol: str = ""
+    ) -> Restored:
         """What is live, for the start of a session; an empty text if nothing is.
 
         ``task`` is the one that comes first.  With a ``protocol`` that is told too, and always.
+        Behind a task that a session of another program than ``harness`` worked on last stands where
+        that left off; nothing of the kind without one.
         """
         tasks, problem = self._live_tasks(task)
         if not tasks and not protocol:
             return Restored("", "", problem=problem)
+        if harness:
+            tasks = relay.with_others(self._log, tasks, session, harness, self._clock())
         room = START_BUDGET - size(protocol)
         found = self._assembled(None, session, tasks, room, problem, begins=True)
         before, closing, behind = found.text.rpartition(CLOSING)
@@ -300,6 +316,7 @@ class Fuse:
         *,
         thorough: bool = False,
         begins: bool = False,
+        another: bool = False,
     ) -> Restored:
         from ..core import instant
         from ..core.draft import Draft
@@ -323,6 +340,9 @@ class Fuse:
         name, _, of_agent = snapshot["session"].partition("/")
         if snapshot.get("trigger") == BY_HAND:
             name, of_agent = snapshot["session"], ""  # a name of the user's own
+        harness = snapshot.get("harness", "")
+        if another:
+            moved = [relay.of_another(harness), *moved]
         header = Header(
             session=name,
             agent=of_agent,
@@ -335,9 +355,13 @@ class Fuse:
             notes=(*_notes(snapshot, problem), *moved, *others),
         )
         text = assemble(draft, header, tasks, budget)
-        return Restored(text, snapshot["session"], saved_at, problem or strange)
+        if another:
+            text = relay.without_token(text, snapshot)
+        return Restored(text, snapshot["session"], saved_at, problem or strange, harness)
 
-    def _live_tasks(self, worked_on: str = "", token: str = "") -> tuple[list[str], str]:
+    def _live_tasks(
+        self, worked_on: str = "", token: str = "", whose: str = "this"
+    ) -> tuple[list[str], str]:
         """Lines on live tasks; and why there are none, if the ledger could not be read.
 
         The task that the session worked on comes first, whatever its status is by now, with the
@@ -359,7 +383,7 @@ class Fuse:
             return [], "" if error.exit_status == 3 else _reason(error)
         lines = [_task_line(one) for one in page.items if not first or one.id != first.id]
         if first:
-            lines.insert(0, f"this session's{claim}: {_task_line(first)}")
+            lines.insert(0, f"{whose} session's{claim}: {_task_line(first)}")
         if page.next_offset:
             # Not the last line: that one may find no room.
             lines.insert(1, f"{page.total} live tasks in all: contextspindle task inbox")
@@ -399,31 +423,9 @@ class Fuse:
         ``read`` opens the transcript of a snapshot.  TranscriptUnreadable if the line is not the
         one that was read at the save.
         """
-        from ..core.draft import Draft
-        from ..core.redaction import mask
+        from .passage import passage
 
-        snapshot = self.snapshot(session)
-        seals = {
-            item.seal
-            for item in Draft.from_document(snapshot.get("draft")).items
-            if item.line == line and item.seal
-        }
-        transcript = read(snapshot)
-        turns = []
-        for turn in transcript:
-            if turn.line == line:
-                turns.append(turn)
-            elif turn.line > line:
-                break
-        if seals and not seals & {turn.seal for turn in turns}:
-            raise TranscriptUnreadable(
-                f"Line {line} of {transcript.path} is not the one that was read at the save",
-                hint="The transcript was changed or replaced since; save it again.",
-            )
-        shown = [mask(part) for turn in turns for part in (turn.about, turn.text) if part]
-        if not shown:
-            raise SnapshotNotFound(f"Line {line} of {transcript.path} holds nothing that was said")
-        return shown
+        return passage(self.snapshot(session), line, read)
 
     def prune(self, keep_days: int) -> tuple[int, int]:
         """Let older snapshots go, but for the newest of each session; how many went, and stay."""

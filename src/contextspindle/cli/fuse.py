@@ -6,6 +6,7 @@ import os
 import time
 
 from ..core import text
+from ..core.transcript import END
 from ..errors import (
     InvalidInput,
     SnapshotNotFound,
@@ -48,12 +49,16 @@ def save(call: Call) -> Reply:
 def restore(call: Call) -> Reply:
     """Print what an agent needs to go on."""
     values = call.values
-    if values["plain"] or values["session"] is not None:
+    if values["plain"] or values["session"] is not None or values["from"] is not None:
         from .. import workspace
 
+        if values["session"] is not None and values["from"] is not None:
+            raise InvalidInput("Choose one of --session, --from")
         space = workspace.for_fuse(values["workspace"] or "")
         budget = values["budget"] if values["budget"] is not None else space.settings.fuse_budget
-        found = space.fuse().restore(values["session"], budget, thorough=True)
+        another = values["from"] is not None
+        session = values["from"] if another else values["session"]
+        found = space.fuse().restore(session, budget, thorough=True, another=another)
         return Reply(_restored_data(found, budget), found.text, found.session)
     if os.isatty(0):
         raise InvalidInput(
@@ -176,6 +181,7 @@ def _restored_data(found: Restored, budget: int) -> dict[str, Any]:
         "bytes": text.size(found.text),
         "budget": budget,
         "session": found.session or None,
+        "harness": found.harness,
         "saved": instant.iso(found.saved_at) if found.saved_at else None,
         "problem": found.problem,
     }
@@ -215,7 +221,8 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
 
     event = _located(call, event)
     size = _marked(event) if event.untold else 0
-    make = event.verb == "save"
+    over = event.trigger == END  # then what is said here reaches nobody, and nothing is made for it
+    make = event.verb == "save" and not over
     try:
         space = workspace.for_fuse(
             call.values["workspace"] or "", start=event.cwd or None, make=make
@@ -276,6 +283,8 @@ def _saved(
             **kept,
         )
     except TranscriptUnreadable as error:
+        if event.trigger == END:
+            return None  # a session in which nothing was said
         fuse.save_without_transcript(event.session, error.message, **kept)
         _incident(space, "save", event, error)
         return None
@@ -283,15 +292,25 @@ def _saved(
 
 def _marked(event: Event) -> int:
     """Mark how far the transcript reaches, before what may be a compaction; its size, or 0."""
-    from .. import workspace
+    size = _reach(event)
+    if size:
+        _mark(event, size)
+    return size
 
+
+def _reach(event: Event) -> int:
+    """How far the transcript reaches: its size, or 0."""
     try:
-        size = os.stat(event.transcript).st_size
+        return os.stat(event.transcript).st_size
     except (OSError, ValueError):
         return 0
+
+
+def _mark(event: Event, size: int) -> None:
+    from .. import workspace
+
     if (marks := workspace.marks()) is not None:
         marks.set(event.key, size)
-    return size
 
 
 def _look_for(call: Call, event: Event, deadline: Deadline) -> str:
@@ -329,11 +348,29 @@ def _look_for(call: Call, event: Event, deadline: Deadline) -> str:
     return said.text
 
 
+def _mark_afterwards(call: Call, event: Event, size: int) -> None:
+    """Mark, once the answer is written, how far the transcript reached before it was looked at.
+
+    Where no event comes before a compaction, it is looked at from there at the next event.
+    """
+
+    def mark() -> None:
+        try:
+            _mark(event, size)
+        except Exception as error:
+            _note(call, event, error)
+
+    call.done.append(mark)  # behind what settles an older one
+
+
 def _restore_for(call: Call, event: Event, deadline: Deadline) -> str:
     if event.verb not in ("restore", "look"):
         return ""
     if event.verb == "look" or event.source == "resume":
+        size = _reach(event) if event.untold else 0
         said = _look_for(call, event, deadline)
+        if size:
+            _mark_afterwards(call, event, size)
         if said or event.verb == "look":
             return said
     from .. import workspace
@@ -372,7 +409,7 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
                 return nothing
             found = Restored(f"{OPENING}\n{CLOSING}\n", "")
     elif event.source in ("startup", "clear"):
-        found = fuse.start(event.session)
+        found = fuse.start(event.session, harness=event.caller)
     else:
         found = fuse.news(event.session)
     if found.problem:

@@ -156,15 +156,21 @@ FUSE_COMMANDS = (
         (
             Option("--plain", "print the text and read no standard input", "switch"),
             Option("--session", "the session's id; the newest snapshot if left out", metavar="ID"),
+            Option(
+                "--from",
+                "another session, by the start of its id: what it hands over",
+                metavar="ID",
+            ),
             Option("--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES"),
             Option("--harness", "as a hook: whose; claude-code if left out", metavar="NAME"),
         ),
         (
             "contextspindle fuse restore --plain",
             "contextspindle fuse restore --plain --session 6d61b693 --budget 2000",
+            "contextspindle fuse restore --from 01a229a6-3f20",
         ),
-        "Without --plain it reads a hook payload on standard input, answers in the harness's form,"
-        " and always ends with status 0.",
+        "Without --plain or --from it reads a hook payload on standard input, answers in the"
+        " harness's form, and always ends with status 0.",
     ),
     Command(
         ("fuse", "list"),

@@ -1,8 +1,9 @@
-"""Heritage: what a forked session takes over from the one it was forked from.
+"""Heritage: what a session takes over from the one that it was forked from, or goes on from.
 
 The transcript of a fork may begin behind a compaction of its parent, with a summary instead of the
-talk.  Then goal, rules and decisions stand in the parent's snapshot alone.  They are taken over as
-quotations without a line: the line they stood on is in another file.
+talk, and so does that of a session which a compaction began.  Then goal, rules and decisions stand
+in the parent's snapshot alone.  They are taken over as quotations without a line: the line they
+stood on is in another file.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .draft import Item
 
-BEFORE = "before the fork"
+BEFORE = "in the session before"
 
 
 def inherited(draft: Draft, older: Draft) -> Draft:
-    """``draft`` with what ``older`` knows of the session that it was forked from."""
+    """``draft`` with what ``older`` knows of the session before."""
     known = {(item.section, item.text) for item in draft.items}
     taken = [
         item._replace(line=0, seal="", mark="" if item.mark == FIRST else item.mark)

@@ -138,6 +138,9 @@ class Event(Value):
         return f"{self.session}/{self.agent}" if self.agent else self.session
 
 
+END = "end"
+"""The trigger of an event at the end of a session."""
+
 SAVE = "save"
 HEAR = "hear"
 RESTORE = "restore"
@@ -167,3 +170,17 @@ def without_echo(text: str) -> str:
         else:
             text = text.replace(CLOSING, "")
     return text
+
+
+def told_of(text: str) -> tuple[str, str] | None:
+    """The session, and the time of its snapshot, of the restore that printed ``text``.
+
+    None if it is no such printout, or one for a subagent.
+    """
+    if not text.startswith(OPENING):
+        return None
+    row = text.split("\n", 2)[1:2]
+    words = row[0].partition(". ")[0].replace(",", "").rstrip(".").split() if row else []
+    if words[:1] == ["Session"] and "saved" in words[2:] and "subagent" not in words:
+        return words[1], words[words.index("saved") + 1]
+    return None

@@ -10,7 +10,7 @@ import os
 
 from ..core import canon
 from ..core.text import clean
-from ..core.transcript import OPENING, Step
+from ..core.transcript import OPENING, Step, told_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,12 +97,8 @@ def _named(entry: Any) -> tuple[str, str] | None:
         return None
     content = attachment.get("content")
     for text in content if isinstance(content, list) else ():
-        if not isinstance(text, str) or not text.startswith(OPENING):
-            continue
-        row = text.split("\n", 2)[1:2]
-        words = row[0].partition(". ")[0].replace(",", "").rstrip(".").split() if row else []
-        if words[:1] == ["Session"] and "saved" in words[2:] and "subagent" not in words:
-            return words[1], words[words.index("saved") + 1]
+        if isinstance(text, str) and (found := told_of(text)):
+            return found
     return None
 
 

@@ -207,6 +207,7 @@ HOOKS = (
     # The agent that writes the summary has no type; all others are passed over.
     ("SubagentStop", "fuse save", 15, "^$"),
     ("SessionStart", "fuse restore", 15, "startup|resume|clear|compact|fork"),
+    ("SessionEnd", "fuse save", 15, ""),
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()

@@ -99,6 +99,7 @@ def settings_path(config_dir: str, project: str, scope: str) -> str:
 HOOKS = (
     ("PreCompact", "fuse save --harness codex", 30, ""),
     ("SessionStart", "fuse restore --harness codex", 15, "startup|resume|clear|compact"),
+    ("SessionEnd", "fuse save --harness codex", 3, ""),  # it gives no more than three seconds
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()

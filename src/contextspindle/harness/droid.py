@@ -1,6 +1,9 @@
 """Factory Droid: its sessions and its hook protocol.
 
-A compaction ends the session and begins another, whose first hook names the one before it.  Lines
+A compaction that the user asks for ends the session and begins another, whose first hook names the
+one before it.  One that the program makes by itself stays within the session, and no hook tells of
+it, neither before nor after: the transcript is looked at for one at the next event that can hand
+something to the agent.  Lines
 that only the user's screen shows carry a ``visibility``; what the program adds for the model stands
 in entries of its own.
 """
@@ -9,8 +12,10 @@ from __future__ import annotations
 
 import os
 
+from ..core import canon
 from ..core.transcript import (
     BOUNDARY,
+    LOOK,
     PROMPT,
     RESTORE,
     SAID,
@@ -20,11 +25,11 @@ from ..core.transcript import (
     TODOS,
     Event,
     Turn,
+    told_of,
 )
 from . import claude_shapes as shapes
-from .claude_code import injection as injection
 from .claude_shapes import own_words
-from .lines import Transcript, summary_behind
+from .lines import Transcript, marked_behind, objects, summary_behind
 from .payloads import event_of, is_plain_name
 from .tools import Calls, listed, place
 
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
 
 NAME = "droid"
 
+_HEAD = 1 << 20
+"""The most bytes in which the start of a session is looked for."""
 _KINDS = (
     "session_start",
     "message",
@@ -164,8 +171,48 @@ def summary(path: str, session: str, after: int) -> str:
     return summary_behind(path, after, b'"compaction_state"', Parser())
 
 
-def forked_from(path: str, session: str) -> None:
-    """None: nothing in such a transcript says so."""
+def forked_from(path: str, session: str) -> tuple[str, str] | None:
+    """The session that this one goes on from after its compaction, and its snapshot's time.
+
+    The head names the one before; the snapshot is that of the record which was handed over at the
+    start, and which stands in the entry on our hook.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            head = os.pread(handle, _HEAD, 0)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        return None
+    parent = ""
+    for line in head.split(b"\n"):
+        if b'"session_start"' not in line and b'"SessionStart"' not in line:
+            continue
+        for entry in objects(line)[0]:
+            if entry.get("type") == "session_start":
+                parent = shapes.string(entry.get("parent"))
+            found = _handed(entry)
+            if found and parent and found[0] == parent:
+                return found
+    return None
+
+
+def _handed(entry: dict[str, Any]) -> tuple[str, str] | None:
+    """Session and time of the record that a hook printed at the start."""
+    message = entry.get("message")
+    if not isinstance(message, dict) or message.get("hookEventName") != "SessionStart":
+        return None
+    results = message.get("hookResults")
+    for one in results if isinstance(results, list) else ():
+        try:
+            printed = canon.decode(shapes.string(one.get("stdout")))
+            text = printed["hookSpecificOutput"]["additionalContext"]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            continue
+        if isinstance(text, str) and (found := told_of(text)):
+            return found
+    return None
 
 
 def steps(path: str, session: str) -> None:
@@ -181,18 +228,42 @@ def settings_path(config_dir: str, project: str, scope: str) -> str:
 HOOKS = (
     ("PreCompact", "fuse save --harness droid", 30, ""),
     ("SessionStart", "fuse restore --harness droid", 15, "startup|resume|clear|compact"),
+    ("SessionEnd", "fuse save --harness droid", 15, ""),
+    ("UserPromptSubmit", "fuse restore --harness droid", 15, ""),
+    ("PostToolUse", "fuse restore --harness droid", 15, ""),
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()
 
-_VERBS = {"PreCompact": SAVE, "SessionEnd": SAVE, "Stop": SAVE, "SessionStart": RESTORE}
+_VERBS = {
+    "PreCompact": SAVE,
+    "SessionEnd": SAVE,
+    "Stop": SAVE,
+    "SessionStart": RESTORE,
+    "UserPromptSubmit": LOOK,
+    "PostToolUse": LOOK,
+}
 
 
 def compacted(path: str, after: int) -> int:
-    """-1: an event tells of every compaction."""
-    return -1
+    """Where the line of the latest compaction behind byte ``after`` begins; -1 if there is none."""
+    found = -1
+    for at, line in marked_behind(path, after, b'"compaction_state"'):
+        if any(entry.get("type") == "compaction_state" for entry in objects(line)[0]):
+            found = at
+    return found
 
 
 def parse_event(payload: object) -> Event:
     """What the hook payload asks for.  EventUnknown if it is not one of this harness."""
-    return event_of(payload, NAME, _VERBS)
+    event = event_of(payload, NAME, _VERBS)
+    return event._replace(untold=event.verb == LOOK)
+
+
+def injection(text: str, event: Event) -> str:
+    """The one JSON document to print so that the agent reads ``text``; nothing for no text."""
+    if not text or event.verb not in (RESTORE, LOOK):
+        return ""
+    return canon.text(
+        {"hookSpecificOutput": {"additionalContext": text, "hookEventName": event.name}}
+    )

@@ -11,7 +11,7 @@ payload alone: variables of the environment reach every program that one of them
 from __future__ import annotations
 
 from ..core.text import clean, folded, shortened
-from ..core.transcript import NONE, Event
+from ..core.transcript import END, NONE, Event
 from ..errors import EventUnknown
 
 TYPE_CHECKING = False
@@ -89,7 +89,7 @@ def event_of(payload: object, harness: str, verbs: dict[str, str]) -> Event:
         word(payload, "cwd"),
         agent,
         source=word(payload, "source"),
-        trigger=word(payload, "trigger"),
+        trigger=END if name == "SessionEnd" else word(payload, "trigger"),
         name=name,
         caller=harness,
         previous=word(payload, "previous_session_id"),

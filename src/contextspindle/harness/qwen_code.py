@@ -195,6 +195,7 @@ def settings_path(config_dir: str, project: str, scope: str) -> str:
 HOOKS = (
     ("PreCompact", "fuse save --harness qwen-code", 30_000, ""),
     ("SessionStart", "fuse restore --harness qwen-code", 15_000, "startup|resume|clear|compact"),
+    ("SessionEnd", "fuse save --harness qwen-code", 15_000, ""),
 )
 """Event, what to run, milliseconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()

@@ -213,9 +213,11 @@ def handoff(client: Client, values: Values) -> str:
         )
     fuse = space.fuse()
     budget = values["budget"] if values["budget"] is not None else space.settings.fuse_budget
-    session = values["session"] or client.session or None
+    if values["session"] and values["from"]:
+        raise InvalidInput("Give session or from, one of the two")
+    another, session = bool(values["from"]), values["session"] or client.session or None
     try:
-        return fuse.restore(session, budget).text
+        return fuse.restore(values["from"] or session, budget, another=another).text
     except SnapshotNotFound as error:
         error.hint = "Nothing is live either: contextspindle_task_create records a task."
         raise

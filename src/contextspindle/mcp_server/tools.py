@@ -182,6 +182,7 @@ TOOLS = (
         "What to go on with after compaction or in a new session: saved goal, rules, requests and"
         " next step, with live tasks.",
         Argument("session", help="this one, else the newest saved"),
+        Argument("from", help="another session that hands over to this one; its id's start"),
         Argument("budget", "number", "500 to 9500 bytes"),
         command="fuse restore",
     ),

@@ -76,3 +76,76 @@ def test_every_recorded_payload_is_understood(project, data_folder, name):
             assert (done.status, done.err) == (0, b""), payload
     incidents = json.loads(project("fuse", "status", "--json").out)["data"]["incidents"]
     assert {one["what"].rpartition("[")[2] for one in incidents} <= {"TRANSCRIPT_UNREADABLE]"}
+
+
+def test_a_second_compaction_of_droid_keeps_goal_rule_and_steps_of_the_session_before(project):
+    """Each begins another session, whose file holds none of the talk before."""
+    words = installed(project, "droid")
+    path = written(project.folder / "session.jsonl", TELLERS["droid"]())
+
+    def hook(event, session, path, **fields):
+        payload = {"hook_event_name": event, "session_id": session, "transcript_path": path}
+        payload |= {"cwd": str(project.folder), **fields}
+        done = project(*words[event], input=json.dumps(payload).encode())
+        assert (done.status, done.err) == (0, b"")
+        return done.out.decode()
+
+    hook("PreCompact", SESSION, path)
+    start = {"source": "compact", "previous_session_id": SESSION}
+    printed = hook("SessionStart", NEXT, "", **start)
+
+    def message(**fields):
+        return {"type": "message", "id": "m", "message": {"role": "user", **fields}}
+
+    results = [{"exitCode": 0, "stdout": ""}, {"exitCode": 0, "stdout": printed}]
+    hidden = {"content": [], "visibility": "user_only", "hookEventName": "SessionStart"}
+    after = [
+        {"type": "session_start", "id": NEXT, "parent": SESSION, "cwd": "/x"},
+        {"type": "compaction_state", "id": "s", "summaryText": "They did this and that."},
+        message(**hidden, hookResults=results),
+        message(content=[{"type": "text", "text": "Then paint the anchor."}]),
+    ]
+    second = written(project.folder / "second.jsonl", after)
+    hook("PreCompact", NEXT, second)
+    told = hook("SessionStart", "third", "", source="compact", previous_session_id=NEXT)
+    for fact in ("Mend the mast, never with nylon.", "Then paint the anchor.", "compaction 2"):
+        assert fact in told
+    # Another session's record, quoted in a talk or handed by mistake, makes no heir of this one.
+    after[0] = {"type": "session_start", "id": NEXT, "parent": "somebody", "cwd": "/x"}
+    hook("PreCompact", NEXT, written(project.folder / "stranger.jsonl", after))
+    told = hook("SessionStart", "fourth", "", source="compact", previous_session_id=NEXT)
+    assert "Then paint the anchor." in told
+    assert "Mend the mast" not in told
+
+
+def test_a_compaction_that_droid_makes_by_itself_is_answered_once_at_the_next_event(project):
+    words = installed(project, "droid")
+    path = Path(written(project.folder / "session.jsonl", TELLERS["droid"]()))
+
+    def hook(event):
+        payload = {"hook_event_name": event, "session_id": SESSION, "transcript_path": str(path)}
+        payload |= {"cwd": str(project.folder), "permission_mode": "auto-high"}
+        done = project(*words[event], input=json.dumps(payload).encode())
+        assert (done.status, done.err) == (0, b"")
+        return done.out.decode()
+
+    def add(entry):
+        with path.open("a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    # The compaction that stands in the file before the first prompt is an older one.
+    assert hook("UserPromptSubmit") == ""
+    assert hook("PostToolUse") == ""
+    talk = {"role": "user", "content": [{"type": "text", "text": "Then paint the anchor."}]}
+    add({"type": "message", "id": "m", "message": talk})
+    add({"type": "compaction_state", "id": "s", "summaryText": "Something was done."})
+    answer = json.loads(hook("PostToolUse"))["hookSpecificOutput"]
+    assert answer["hookEventName"] == "PostToolUse"
+    for fact in ("Mend the mast, never with nylon.", "Then paint the anchor."):
+        assert fact in answer["additionalContext"]
+    assert hook("PostToolUse") == ""
+    assert hook("UserPromptSubmit") == ""
+    add({"type": "compaction_state", "id": "t", "summaryText": "More was done."})
+    assert "Mend the mast" in hook("UserPromptSubmit")
+    status = json.loads(project("fuse", "status", "--json").out)["data"]
+    assert status["incidents"] == []

@@ -195,7 +195,10 @@ def test_the_limits_of_time_are_in_each_program_s_own_unit():
     """Longer than our own deadline of 4.5 s, shorter than a minute."""
     for name in NAMES:
         unit = 1_000 if name in ("gemini", "qwen-code") else 1
-        for _, _, timeout, _ in adapter(name).HOOKS:
+        for event, _, timeout, _ in adapter(name).HOOKS:
+            if (name, event) == ("codex", "SessionEnd"):
+                assert timeout == 3  # it gives no more, and warns of it
+                continue
             assert 10 * unit <= timeout <= 60 * unit, name
 
 

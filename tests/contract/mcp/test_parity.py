@@ -324,6 +324,8 @@ async def reads(both):
     await both("task_context", "BUDGET_TOO_SMALL", id="$a", budget=128)
     await both("task_context", "INVALID_INPUT", id="$a", budget=10)
     await both("handoff", "INVALID_INPUT", budget=10)
+    await both("handoff", "SNAPSHOT_NOT_FOUND", **{"from": "none"})
+    await both("handoff", "INVALID_INPUT", session="a", **{"from": "b"})
     await both("task_show", "INVALID_INPUT", id="$a", version=9)
     await both("task_show", "TASK_NOT_FOUND", id="t-00000000")
     for folder in (both.theirs, both.ours):

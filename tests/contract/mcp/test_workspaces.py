@@ -344,6 +344,19 @@ def test_the_handoff_of_the_session_that_started_the_server_is_the_one_given(
     assert "Paint the hull" in newest
 
 
+def test_another_session_s_work_is_handed_over_as_another_s(spoken, project, tmp_path):
+    path = tmp_path / "s-2.jsonl"
+    path.write_text('{"role":"user","content":"Paint the hull."}\n')
+    assert project("fuse", "save", "--transcript", str(path), "--session", "s-2").status == 0
+
+    async def talk(call):
+        return (await call("handoff", **{"from": "s-"})).text
+
+    told = spoken(talk, env={"CLAUDE_CODE_SESSION_ID": "s-1"})
+    assert "The record of another session of plain, handed over" in told
+    assert "Paint the hull" in told
+
+
 def test_the_task_that_a_session_worked_on_over_mcp_is_the_first_of_its_restore(project, tmp_path):
     ids = [
         project("task", "create", f"Task {number}", "--quiet").out.decode().strip()

@@ -63,6 +63,7 @@ def test_every_foreign_byte_stays(settings):
         ("PreCompact", f"{LAUNCHER} fuse save"),
         ("SubagentStop", f"{LAUNCHER} fuse save"),
         ("SessionStart", f"{LAUNCHER} fuse restore"),
+        ("SessionEnd", f"{LAUNCHER} fuse save"),
     ]
 
 
@@ -112,6 +113,7 @@ def test_another_installation_replaces_the_first(settings):
         "/new/venv/bin/contextspindle fuse save",
         "/new/venv/bin/contextspindle fuse save",
         "/new/venv/bin/contextspindle fuse restore",
+        "/new/venv/bin/contextspindle fuse save",
     ]
     set_up(settings, "remove")
     assert settings.read_text() == FOREIGN

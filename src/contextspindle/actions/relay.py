@@ -1,0 +1,121 @@
+"""From one program's agent to another's: who worked on a live task last, and where it left off.
+
+A session that begins in another program than the one in which a task was last worked on knows
+nothing of that work, and no program hands it over.  So it gets a line: whose snapshot, how old, the
+agent's last words as a quotation, and the command that shows all of it.  Within one program nothing
+is said: there a session is resumed.
+"""
+
+from __future__ import annotations
+
+from ..core import instant
+from ..core.text import ELLIPSIS, cut_start, folded, shortened, size
+from ..errors import InvalidInput, SnapshotNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ..ports import SnapshotLog
+
+LIMIT = 450
+"""The most bytes of a line."""
+MOST = 2
+"""The most tasks that a line is shown for."""
+
+_LOOKED_AT = 24
+"""Snapshots read, the newest: each costs a hook about half a millisecond."""
+
+
+def named(log: SnapshotLog, start: str) -> str:
+    """The one session of the log whose id begins with ``start``.
+
+    SnapshotNotFound if there is none, InvalidInput if there are several.
+    """
+    known: set[str] = {snapshot["session"] for snapshot in log.all()}
+    found = sorted(one for one in known if one.startswith(start)) if start else []
+    if not found:
+        raise SnapshotNotFound(
+            f"No session whose id begins with {shortened(folded(start), 80)!r} was saved here",
+            hint="'contextspindle fuse status' lists the sessions.",
+        )
+    if len(found) > 1 and start != found[0]:
+        raise InvalidInput(
+            f"{len(found)} sessions begin with {start!r}: {', '.join(map(folded, found[:5]))}",
+            hint="Give more of the id.",
+        )
+    return found[0]
+
+
+def of_another(harness: object) -> str:
+    """The line by which a record says that it is not the reader's own."""
+    program = (
+        f" of {shortened(folded(harness), 20)}" if isinstance(harness, str) and harness else ""
+    )
+    return f"The record of another session{program}, handed over: not your own earlier talk."
+
+
+def with_others(
+    log: SnapshotLog, tasks: list[str], session: str, harness: str, now: int
+) -> list[str]:
+    """Lines on live ``tasks``, those first that another program's session worked on last.
+
+    Behind each of them stands the line on that session.
+    """
+    by_id = {line.partition(" ")[0]: line for line in tasks}
+    found = left_off(log, by_id, session, harness, now)
+    first = [line for task, told in found.items() for line in (by_id[task], told)]
+    return [*first, *(line for line in tasks if line not in first)]
+
+
+def left_off(
+    log: SnapshotLog, live: Iterable[str], session: str, harness: str, now: int
+) -> dict[str, str]:
+    """For live tasks that another program's session worked on last: the line on it, by task id."""
+    waiting = set(live)
+    found: dict[str, str] = {}
+    for number, snapshot in enumerate(log.all()):
+        if not waiting or number == _LOOKED_AT or len(found) == MOST:
+            break
+        task = snapshot.get("task")
+        name = snapshot["session"].partition("/")[0]
+        if not isinstance(task, str) or task not in waiting or name == session:
+            continue
+        waiting.discard(task)  # the newest snapshot of it decides
+        if snapshot.get("harness") != harness and "draft" in snapshot:
+            found[task] = _line(task, snapshot, now)
+    return found
+
+
+def without_token(text: str, snapshot: dict[str, Any] | None) -> str:
+    """``text`` without the token of the claim that the session of ``snapshot`` has: its own."""
+    token = snapshot.get("claim") if snapshot else ""
+    return (
+        text.replace(token, f"{token.partition('.')[0]}.(token)")
+        if isinstance(token, str) and token
+        else text
+    )
+
+
+def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
+    from ..core.draft import LAST, LEFT, Draft
+
+    session = folded(snapshot["session"])
+    age = instant.age(snapshot["at"], now)
+    by = f"{shortened(folded(str(snapshot.get('harness', ''))), 20)} session {session}".lstrip()
+    lead = f"{task} was last worked on in another session, {by}"
+    lead += f", saved {instant.iso(snapshot['at'])} ({age if age == 'just now' else age + ' ago'})"
+    end = f". All of it: contextspindle fuse restore --from {session}"
+    draft = Draft.from_document(snapshot["draft"])
+    said, whose = next(iter(draft.of(LEFT)), None), "its agent left off"
+    if said is None:
+        said, whose = next(iter(draft.of(LAST)), None), "its user said last"
+    room = LIMIT - size(lead) - size(end) - size(f'; {whose}: ""')
+    if said is None or room < 20:
+        return lead + end
+    # Of words too long for the line, the end says what is next.
+    text = without_token(folded(said.text), snapshot)
+    if size(text) > room:
+        text = f"{ELLIPSIS} {cut_start(text, room - 4)}"
+    return f'{lead}; {whose}: "{text}"{end}'

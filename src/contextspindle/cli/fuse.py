@@ -86,6 +86,9 @@ def status(call: Call) -> Reply:
     for one in unsaved:
         line = f"{text.one_line(one['session'])}: no snapshot yet; seen {one['at']}"
         lines.append(f"{line} ({one['source']}), handed {one['bytes']} bytes")
+    size, limit = space.snapshots().room()
+    if sessions:
+        lines.append(f"snapshots: {size:,} bytes of at most {limit:,}")
     if unsaved and sessions:
         lines.append(f"The newest snapshot belongs to {sessions[0]['session']}.")
     for name, files in hooks.items():
@@ -99,6 +102,8 @@ def status(call: Call) -> Reply:
         "workspace": space.root,
         "sessions": sessions,
         "unsaved": unsaved,
+        "log_bytes": size,
+        "log_limit": limit,
         "hooks": [file for files in hooks.values() for file in files],
         "incidents": incidents,
     }

@@ -30,6 +30,8 @@ HANDED = 400
 """How many lines on what was handed over a status looks at."""
 UNSAVED = 10
 """How many sessions without a snapshot a status names."""
+_BEFORE_SUMMARY = ("PreCompact", "session.compacting")
+"""The events whose answer reaches the model that writes a summary."""
 _NO_HOOKS = (
     "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
     " open must be started again"
@@ -278,7 +280,7 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
         return ""
     # What is said here reaches the summary of a session, not that of its agents; and a ledger that
     # came with somebody's repository has no say in it.
-    if event.name != "PreCompact" or event.agent or not saved.task or not space.accepted():
+    if event.name not in _BEFORE_SUMMARY or event.agent or not saved.task or not space.accepted():
         return ""
     return fuse.facts(saved.task)
 
@@ -303,6 +305,11 @@ def _restore_for(call: Call, event: Event, _: Deadline) -> str:
         return ""
     fuse = space.fuse()
     if event.source == "compact":
+        try:
+            if event.summary:
+                fuse.hear(event.session, event.summary)
+        except Exception as error:  # then what it says already is said again
+            _incident(space, "restore", event, error)
         try:
             # A setting beyond what a harness takes in must not cost the agent its record.
             budget = max(MIN_BUDGET, min(space.settings.fuse_budget, MAX_BUDGET))

@@ -37,7 +37,7 @@ def setup(call: Call) -> Reply:
         "diff": _diff(done.path, done.before or "", done.after or ""),
     }
     advice = ADVICE if action in ("write", "remove") and done.changed() else ""
-    return Reply(data, _text(name, action, data) + advice)
+    return Reply(data, _text(name, action, data, done.what) + advice)
 
 
 def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
@@ -72,7 +72,7 @@ def _one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
     return given[0] if given else otherwise
 
 
-def _text(name: str, action: str, data: dict[str, object], what: str = "hooks") -> str:
+def _text(name: str, action: str, data: dict[str, object], what: str) -> str:
     place = f"{name}: {data['file']}"
     if action == "check":
         return f"{place} has our {what}, and the command can be run\n"

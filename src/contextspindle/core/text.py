@@ -33,11 +33,13 @@ def clean(value: str) -> str:
 
 def size(value: str) -> int:
     """The length of ``value`` in UTF-8 bytes."""
-    return len(value.encode("utf-8", "surrogatepass"))
+    return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
 
 
 def one_line(value: str) -> str:
     """``value`` on one line: breaks shown as ``⏎``, controls and overrides as U+FFFD."""
+    if value.isascii() and value.isprintable():
+        return value  # as nearly every text is
     return clean(value).replace("\r\n", "\n").translate(_ONE_LINE)
 
 

@@ -274,7 +274,9 @@ def harness_page() -> str:
         rows(("program", "version", "saved at", "given back at"), index),
         "A hook ends by itself after 4.5 seconds, with exit status 0 whatever happens, and blocks"
         " nothing. A payload of another program than the one that the hook was installed for is"
-        " answered with silence.",
+        " answered with silence. OpenCode has no such hooks: [its"
+        " plugin](../how-to/connect-opencode.md) does the same, as seen with 1.18.33. Cursor and"
+        " Cline are read by their documentation, and nothing is promised of them.",
         *(harness_part(name, one) for name, one in harnesses.HARNESSES.items()),
     )
 

@@ -98,10 +98,13 @@ ENVIRONMENT: dict[str, str] = {
 
 HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "cline": ("", ".cline"),
     "codex": ("CODEX_HOME", ".codex"),
     "copilot-cli": ("COPILOT_HOME", ".copilot"),
+    "cursor": ("", ".cursor"),
     "droid": ("", ".factory"),
     "gemini": ("", ".gemini"),
+    "opencode": ("", ".config/opencode"),
     "qwen-code": ("", ".qwen"),
 }
 """Where a harness keeps its own settings: the variable that names the folder, if it has one, and
@@ -131,18 +134,20 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     if not os.path.isabs(state_base):  # relative ones are to be ignored, says the XDG specification
         state_base = os.path.join(home, ".local", "state") if home else ""
     temporary = [environ.get("TMPDIR", ""), "/tmp", "/var/tmp"]  # noqa: S108 (recognised, not used)
+    config_home = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
+    folders = {
+        name: (environ.get(variable) if variable else "")
+        or (os.path.join(home, folder) if home else "")
+        for name, (variable, folder) in HARNESS_FOLDERS.items()
+    }
+    folders["opencode"] = os.path.join(config_home, "opencode") if config_home else ""
     settings = Settings(
         actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
         session=environ.get("CLAUDE_CODE_SESSION_ID", ""),
         home=home,
         state=os.path.join(state_base, "contextspindle") if state_base else "",
-        folders={
-            name: (environ.get(variable) if variable else "")
-            or (os.path.join(home, folder) if home else "")
-            for name, (variable, folder) in HARNESS_FOLDERS.items()
-        },
-        config_home=environ.get("XDG_CONFIG_HOME")
-        or (os.path.join(home, ".config") if home else ""),
+        folders=folders,
+        config_home=config_home,
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
         shell=environ.get("SHELL", ""),
         startup=(

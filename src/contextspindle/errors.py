@@ -241,7 +241,7 @@ class TranscriptUnreadable(HarnessError):
     """The transcript is missing, not a file, or holds no entry of a known form."""
 
     code = "TRANSCRIPT_UNREADABLE"
-    hint = "Give the transcript's path with --transcript."
+    hint = "Give the path of a transcript; the fuse takes it with --transcript."
 
 
 class SettingsDamaged(HarnessError):

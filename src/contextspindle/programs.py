@@ -16,31 +16,30 @@ if TYPE_CHECKING:
     from .harness.install import Setup
 
 
-def set_up(name: str, scope: str, action: str, *, project: str | None = None) -> Setup:
+def set_up(
+    name: str, scope: str, action: str, *, version: str, project: str | None = None
+) -> Setup:
     """Bring the hooks of a harness into its settings, take them out, preview or check them.
 
     ``scope`` is ``user``, ``project`` or ``shared``; ``project`` a folder in the checkout, else the
-    current one.
+    current one, ``version`` ours.
     """
     from .harness import adapter
-    from .harness.hooks import Wanted
-    from .harness.install import set_up as carried_out
+    from .harness.install import bring
 
     chosen = adapter(name)
-    if not chosen.HOOKS:
-        raise InvalidInput(f"{name} has no settings to put hooks into")
     here = places.here(project)
     settings = config.load()
-    folder = settings.folders[name]
-    place = chosen.settings_path(folder, gitfiles.top_of(here) or here, scope)
-    if not os.path.isabs(place):
+    place = chosen.settings_path(
+        settings.folders.get(name, ""), gitfiles.top_of(here) or here, scope
+    )
+    if place and not os.path.isabs(place):
         raise InvalidInput("There is no home folder", hint="Use --project in a project.")
-    wanted = tuple(Wanted(*one, entry=chosen.ENTRY) for one in chosen.HOOKS)
-    shells = ("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else []))
-    return carried_out(
-        *(place, wanted, launcher(), action),
+    return bring(
+        *(chosen, place, launcher(), action),
+        version=version,
         shared=scope == "shared",
-        shells=shells,
+        shells=("/bin/sh", *([settings.shell] if os.path.isabs(settings.shell) else [])),
         startup=settings.startup,
     )
 

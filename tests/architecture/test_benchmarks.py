@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 MEASURING = (
     *("ledger", "in_process", "writers", "workload", "transcripts"),
-    *("mcp_server", "memory_recall", "answer_tokens"),
+    *("mcp_server", "memory_recall", "answer_tokens", "memory_speed", "dense_fusion"),
 )
 
 

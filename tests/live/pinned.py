@@ -30,6 +30,9 @@ class Pin(NamedTuple):
 _ON = f"{sys.platform}-{'arm64' if platform.machine() in ('arm64', 'aarch64') else 'x64'}"
 _MODULES = "node_modules"
 
+OPENCODE = "1.18.33"
+"""OpenCode, and the types of its plugins."""
+
 PINS = {
     "claude-code": Pin(
         "@anthropic-ai/claude-code", "2.1.332", f"{_MODULES}/@anthropic-ai/claude-code-*/claude"

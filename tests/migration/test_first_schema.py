@@ -10,13 +10,14 @@ import pytest
 
 from contextspindle.store import schema
 from contextspindle.store.inspect import inspect
-from contextspindle.store.sqlite import SqliteStore
+from contextspindle.store.sqlite import BACKUPS, SqliteStore
 
 
 def bring_back(path):
     """The ledger as the first schema has it, to the letter."""
     raw = sqlite3.connect(path, isolation_level=None)
     raw.execute("DROP TABLE purges")
+    raw.execute("DROP TABLE words")
     raw.execute("PRAGMA user_version=1")
     first = sqlite3.connect(":memory:")
     first.executescript(schema.migrations()[0])
@@ -39,8 +40,18 @@ def test_a_ledger_of_the_first_schema_is_sound_once_it_was_opened(first, rows, m
     assert (report.findings, report.unchecked, report.purges) == ((), (), 0)
     store.close()
     assert rows(first, "PRAGMA user_version") == [(schema.SCHEMA,)]
-    copy = first.parent / schema.BACKUPS / "before-schema-2.sqlite3"
+    copy = first.parent / BACKUPS / "before-schema-2.sqlite3"
     assert rows(copy, "PRAGMA user_version") == [(1,)]
+
+
+def test_words_that_were_written_under_an_older_schema_are_listed(first, rows, make_ledger):
+    store = SqliteStore(str(first))
+    ledger = make_ledger(store)
+    assert ledger.search("tas").total == 3
+    assert ledger.search(ledger.list().items[0].id[:-1]).total == 3
+    store.close()
+    listed = [word for (word,) in rows(first, "SELECT word FROM words ORDER BY word")]
+    assert listed == ["0", "1", "2", "kept", "t", "task"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from contextspindle.core import task
 from contextspindle.core.canon import decode
 from contextspindle.store import schema
-from contextspindle.store.sqlite import SqliteStore
+from contextspindle.store.sqlite import BACKUPS, SqliteStore
 
 STATES = "SELECT id, version, digest, state FROM tasks ORDER BY pk"
 NOW = schema.SCHEMA
@@ -27,7 +27,7 @@ def migrate(path, steps):
 
 
 def copy_of(path, version=NEXT):
-    return path.parent / schema.BACKUPS / f"before-schema-{version}.sqlite3"
+    return path.parent / BACKUPS / f"before-schema-{version}.sqlite3"
 
 
 def test_data_of_this_schema_comes_whole_into_the_next(old, steps, rows):

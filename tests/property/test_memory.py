@@ -119,7 +119,8 @@ def filled(tmp_path_factory):
 
 @given(
     query=st.one_of(
-        st.text(max_size=300), st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+        st.text(max_size=300).filter(str.strip),
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join),
     )
 )
 def test_any_query_is_answered_the_same_way_twice(filled, query):

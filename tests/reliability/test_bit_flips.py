@@ -7,7 +7,8 @@ import sqlite3
 
 import pytest
 
-from contextspindle.errors import SpindleError
+from contextspindle.actions.archive import Archive
+from contextspindle.errors import SpindleError, StoreCorrupt
 from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import SqliteStore
 from tests.reliability.ledgers import Reads, place_file
@@ -165,3 +166,17 @@ def test_a_neighbour_that_cannot_be_read_does_not_hide_the_task(sample, tmp_path
     assert sample.ids[1] in text
     assert "could not be read" in text
     reads.store.close()
+
+
+def test_an_export_of_a_file_that_leads_to_some_tasks_twice_is_refused(sample, tmp_path):
+    """As a flipped bit in the inner page of a table makes it: each task that is found is whole."""
+    damaged = bytearray(sample.content)
+    assert damaged[PAGE] == 5  # an inner page: where the tasks begin
+    cells = [PAGE + int.from_bytes(damaged[at : at + 2], "big") for at in (PAGE + 12, PAGE + 14)]
+    damaged[cells[0] : cells[0] + 4] = damaged[cells[1] : cells[1] + 4]
+    store = SqliteStore(place_file(tmp_path, bytes(damaged)))
+    ids = [one for (one,) in store.open_reader().execute("SELECT id FROM tasks ORDER BY pk")]
+    assert len(ids) > len(set(ids))
+    with pytest.raises(StoreCorrupt, match="not every task"):
+        list(Archive(store).lines())
+    store.close()

@@ -11,7 +11,7 @@ import pytest
 AREAS = (
     *("ledger", "search", "security", "wishes"),
     *("compaction-content", "compaction-hooks", "session-identity", "transcript-parsing"),
-    *("install", "mcp"),
+    *("install", "mcp", "memory-bounds"),
 )
 STAGES = ("core", "install")
 """What is there by now: the core, set-up, and the MCP server."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.store import mounts, schema
-from contextspindle.store.sqlite import SqliteStore
+from contextspindle.store.sqlite import BACKUPS, SqliteStore
 
 CREATE = (
     'n=0; while [ $n -lt {count} ]; do n=$((n+1)); "$C" task create "{name} $n" || exit 1; done'
@@ -137,7 +137,7 @@ def test_ld13_a_migration_that_fails_leaves_the_old_ledger_a_copy_and_a_second_c
         schema.migrate(raw, str(ledger), [*steps, ";\n".join(broken) + ";"])
     assert show(task)["goal"] == "g"
     assert project("task", "update", task, "--note", "n").status == 0
-    (copy,) = (ledger.parent / schema.BACKUPS).iterdir()
+    (copy,) = (ledger.parent / BACKUPS).iterdir()
     aside = SqliteStore(str(copy))
     with aside.read() as txn:
         assert txn.task(task).goal == "g"

@@ -1,8 +1,7 @@
-"""What was reported of memories of other programs, tried on this one: one test a report."""
+"""Reports of other areas, tried on the memory: one test a report."""
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
@@ -12,47 +11,6 @@ import pytest
 def remember(project):
     """A function that remembers a text; gives the answer."""
     return lambda *words: project("remember", *words, "--json").data
-
-
-def test_mb01_a_full_memory_follows_its_rule_and_says_what_went(project):
-    env = {"CONTEXTSPINDLE_MEMORY_ITEMS": "3"}
-    for text in ("The certificate ends on 3 May 2027", "ok thanks", "Amber runs Postgres 15"):
-        assert project("remember", text, env=env).status == 0
-    done = project("remember", "Heron renews it", "--json", env=env)
-    assert (done.status, done.data["dropped"]) == (0, ["m-2"])
-    for number in range(3):
-        assert project("remember", f"pinned {number}", "--pin", env=env).status == 0
-    full = project("remember", "one more", "--json", env=env)
-    assert (full.status, full.error["code"]) == (5, "MEMORY_FULL")
-    assert "pinned" in full.error["message"]
-    found = project("recall", "pinned", "--json", env=env).data["hits"]
-    assert {hit["text"] for hit in found} == {"pinned 0", "pinned 1", "pinned 2"}
-
-
-def test_mb02_the_same_text_again_is_counted_and_shown_once(project, remember):
-    for number in range(20):
-        text = ("Run the linter first", "run  the LINTER first ", "RUN\tTHE LINTER\nFIRST")[
-            number % 3
-        ]
-        remember(text)
-    (hit,) = project("recall", "linter", "--json").data["hits"]
-    assert (hit["times"], hit["text"]) == (20, "Run the linter first")
-    assert project("stats", "--json").data["items"] == 1
-
-
-def test_mb03_snapshots_stay_within_their_limits_and_the_newest_of_each_session_stays(project):
-    path = project.folder / "session.jsonl"
-    log = project.folder / ".contextspindle" / "fuse" / "ledger.jsonl"
-    for number in range(12):
-        line = {"role": "user", "content": f"Ship number {number}. " + "and more " * 5_000}
-        path.write_text(json.dumps(line) + "\n")
-        done = project("fuse", "save", "--transcript", str(path), "--session", f"s{number % 3}")
-        assert done.status == 0
-    assert os.path.getsize(log) <= 32 * 1024 * 1024
-    assert max(map(len, log.read_bytes().splitlines())) <= 64 * 1024
-    assert project("fuse", "prune", "--keep-days", "0").status == 0
-    sessions = {one["session"] for one in project("fuse", "status", "--json").data["sessions"]}
-    assert sessions == {"s0", "s1", "s2"}
 
 
 def test_sr01_an_id_with_a_hyphen_is_recalled(project, remember):

@@ -15,6 +15,7 @@ from ..core.memory import (
     Hit,
     Limits,
     Note,
+    about,
     checked,
     not_there,
     number_of,
@@ -138,12 +139,13 @@ class Memory:
         limits = self._limits
         shrunk: list[str] = []
         dropped: list[str] = []
+        worths: dict[int, tuple[int, int]] = {}
         while True:
             counts = txn.size()
             by = "items" if counts[0] > limits.items else "bytes"
             if by == "bytes" and counts[1] <= limits.bytes:
                 break
-            item = self._least(txn, by, besides)
+            item = self._least(txn, by, besides, worths)
             gist = (
                 retention.gist(item.text, txn.ever) if by == "bytes" and item.tier == FULL else ""
             )
@@ -163,16 +165,26 @@ class Memory:
         gone = set(dropped)
         return tuple(one for one in dict.fromkeys(shrunk) if one not in gone), tuple(dropped)
 
-    def _least(self, txn: MemoryWriteTxn, by: str, besides: int) -> Item:
-        """The item to go.  What was recorded of its worth may be old: the lowest are looked at."""
+    def _least(
+        self, txn: MemoryWriteTxn, by: str, besides: int, worths: dict[int, tuple[int, int]]
+    ) -> Item:
+        """The item to go.  What was recorded of its worth may be old: the lowest are looked at.
+
+        ``worths`` are those that were looked at for this write already.
+        """
         found = txn.cheapest(by, _LOOKED_AT, besides)
         if not found:
             raise MemoryFull(
                 "The memory is full and nothing was remembered:",
                 [f"all that is in it is pinned, and its limit of {by} is reached"],
             )
+        for item in found:
+            if item.seq not in worths:
+                worths[item.seq] = txn.appraise(item)
         at = 0 if by == "items" else 1
-        return min((txn.appraise(item)[at], item.seq, item) for item in found)[2]
+        least = min(found, key=lambda item: (worths[item.seq][at], item.seq))
+        del worths[least.seq]
+        return least
 
     def recall(
         self,
@@ -185,17 +197,21 @@ class Memory:
     ) -> tuple[Hit, ...]:
         """The items that answer ``query`` best, 1 to 100 of them; nothing is written.
 
-        Any text is a query.  With ``session``, ``source`` or ``label`` only items that have it.
+        Any text is a query but an empty one.  With ``session``, ``source`` or ``label`` only items
+        that have it.
         MemoryNotFound if nothing was ever remembered; MemoryDamaged if it cannot be told.
         """
         if not 1 <= limit <= MAX_HITS:
             raise InvalidInput(f"{limit} hits are out of range", hint=f"Use 1 to {MAX_HITS}.")
+        if not query.strip():
+            # An empty variable in a script: "nothing fits" would be taken for an answer.
+            raise InvalidInput("There is nothing to look for", hint="Give a question, or words.")
         with self._store.read() as txn:
             return _recalled(txn, query, limit, session, source, label)
 
     def recall_for(self, task: Task, limit: int = 10) -> tuple[Hit, ...]:
-        """The items that answer what a task is about: its goal, its criteria, its next action."""
-        return self.recall("\n".join((task.goal, *task.criteria, task.next)), limit)
+        """The items that answer what a task is about; see :func:`.memory.about`."""
+        return self.recall(about(task), limit)
 
     def hints(self, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Lines for the handoff of a task, and a warning if the memory could not be asked.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SILENCE = Reply(None, "")
 HARNESS = "claude-code"
+_BEFORE_SUMMARY = ("PreCompact", "session.compacting")
+"""The events whose answer reaches the model that writes a summary."""
 _NO_HOOKS = (
     "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
     " open must be started again"
@@ -91,6 +93,9 @@ def status(call: Call) -> Reply:
     for one in unsaved:
         line = f"{text.one_line(one['session'])}: no snapshot yet; seen {one['at']}"
         lines.append(f"{line} ({one['source']}), handed {one['bytes']} bytes")
+    size, limit = space.snapshots().room()
+    if sessions:
+        lines.append(f"snapshots: {size:,} bytes of at most {limit:,}")
     if unsaved and sessions:
         lines.append(f"The newest snapshot belongs to {sessions[0]['session']}.")
     for name, files in hooks.items():
@@ -104,6 +109,8 @@ def status(call: Call) -> Reply:
         "workspace": space.root,
         "sessions": sessions,
         "unsaved": unsaved,
+        "log_bytes": size,
+        "log_limit": limit,
         "hooks": [file for files in hooks.values() for file in files],
         "incidents": incidents,
     }
@@ -245,7 +252,7 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
         return ""
     # What is said here reaches the summary of a session, not that of its agents; and a ledger that
     # came with somebody's repository has no say in it.
-    if event.name != "PreCompact" or event.agent or not saved.task or not space.accepted():
+    if event.name not in _BEFORE_SUMMARY or event.agent or not saved.task or not space.accepted():
         return ""
     return fuse.facts(saved.task)
 
@@ -402,6 +409,11 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
         # A setting beyond what a harness takes in must not cost the agent its record.
         budget = min(space.settings.fuse_budget, MAX_BUDGET) - (text.size(mark) + 1 if mark else 0)
         budget = max(MIN_BUDGET, budget)
+        try:
+            if event.summary:
+                fuse.hear(event.session, event.summary)
+        except Exception as error:  # then what it says already is said again
+            _incident(space, "restore", event, error)
         try:
             found = fuse.restore(event.session, budget, agent=event.agent, previous=event.previous)
         except SnapshotNotFound:

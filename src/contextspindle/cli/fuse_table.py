@@ -85,12 +85,13 @@ FUSE_COMMANDS = (
             "contextspindle setup claude-code",
             "contextspindle setup claude-code --write",
             "contextspindle setup claude-code --project --check",
+            "contextspindle setup opencode --write",
             "contextspindle setup codex --mcp --write",
         ),
-        "Hooks: claude-code, codex, qwen-code, droid, gemini, copilot-cli."
-        " With --mcp: claude-code, codex, gemini, opencode, cursor, vscode, copilot-cli. Codex gets"
-        " a skill and a section in your AGENTS.md too, and leave for the reading tools. "
-        + _SETUP_NOTE,
+        "Hooks: claude-code, codex, qwen-code, droid, gemini, copilot-cli; opencode gets a plugin,"
+        " a file that is all ours. With --mcp: claude-code, codex, gemini, opencode, cursor,"
+        " vscode, copilot-cli. Codex gets a skill and a section in your AGENTS.md too, and leave"
+        " for the reading tools. " + _SETUP_NOTE,
     ),
     Command(
         ("mcp",),

@@ -50,27 +50,21 @@ def remember(call: Call) -> Reply:
 def recall(call: Call) -> Reply:
     """Find what was remembered."""
     from .. import workspace
+    from ..core.memory import about
 
     values = call.values
     query, limit, task = values["query"], values["limit"], values["task"]
     space = call.workspace()
+    only = {name: values[name] or "" for name in ("session", "source", "label")}
     if task:
         if limit is None and query is not None and query.isascii() and query.isdigit():
             limit, query = int(query[:9]), None
         if query is not None:
             raise InvalidInput("Give a query or --task, not both")
-        found = space.ledger().show(task)
-        query = "\n".join((found.goal, *found.criteria, found.next))
+        query = about(space.ledger().show(task))
     elif query is None:
         raise InvalidInput("There is nothing to look for", hint="Give a query, or --task ID.")
-    assert query is not None
-    hits = space.memory().recall(
-        query,
-        10 if limit is None else limit,
-        session=values["session"] or "",
-        source=values["source"] or "",
-        label=values["label"] or "",
-    )
+    hits = space.memory().recall(query, 10 if limit is None else limit, **only)
     now = workspace.now()
     data = {"query": query, "hits": [_hit_data(hit, now) for hit in hits]}
     ids = "\n".join(hit.item.id for hit in hits)

@@ -24,7 +24,7 @@ TRUST = {
 
 def setup(call: Call) -> Reply:
     """Bring our hooks into a harness's settings: a preview, unless told to write."""
-    from .. import programs
+    from .. import __version__, programs
 
     values = call.values
     scope = one_of(call, {"project": "project", "shared": "shared"}, "user")
@@ -32,7 +32,8 @@ def setup(call: Call) -> Reply:
     name = values.get("harness") or DEFAULT
     if values.get("mcp"):
         return _server(name, scope, action, values["workspace"])
-    done = programs.set_up(name, scope, action, project=values["workspace"])
+    project = values["workspace"]
+    done = programs.set_up(name, scope, action, version=__version__, project=project)
     if done.problems:
         raise SetupIncomplete(
             f"{name}: {'; '.join(done.problems)} ({done.path})",
@@ -50,7 +51,7 @@ def setup(call: Call) -> Reply:
     advice = ADVICE if action in ("write", "remove") and done.changed() else ""
     if advice and action == "write" and name in TRUST:
         advice += f"{TRUST[name]} Only you can do that.\n"
-    return Reply(data, _text(name, action, data) + advice)
+    return Reply(data, _text(name, action, data, done.what) + advice)
 
 
 def _mending(name: str, scope: str) -> str:
@@ -96,7 +97,7 @@ def one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
     return given[0] if given else otherwise
 
 
-def _text(name: str, action: str, data: dict[str, object], what: str = "hooks") -> str:
+def _text(name: str, action: str, data: dict[str, object], what: str) -> str:
     place = f"{name}: {data['file']}"
     if action == "check":
         return f"{place} has our {what}, and the command can be run\n"

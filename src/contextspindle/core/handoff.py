@@ -100,8 +100,11 @@ def assemble(
     shortened = 0
     for line in optional:
         fewer = {**omitted, line.kind: omitted[line.kind] - 1}
-        for candidate in (line, _shorter(line)):
+        for shorten in (False, True):
+            candidate = _shorter(line) if shorten else line
             cost = text.size(candidate.text) + 1
+            if used + cost > budget or (shorten and candidate is line):
+                continue  # which saves wording the trailer
             cuts = shortened + candidate.shortened
             if used + cost + text.size(_trailer(task, fewer, cuts)) <= budget:
                 chosen.append(candidate)
@@ -173,7 +176,8 @@ def _newest_first(
         entry = entries[number - 1]
         when = instant.minute(entry.at)
         label = f"{kind} {number} ({when}, {text.one_line(text.shortened(entry.by, 40))}): "
-        yield Line(kind, label + text.one_line(shown(entry)), task.id, entry.version, number)
+        said = label + text.one_line(shown(entry))
+        yield Line(kind, said, task.id, entry.version, number, False)
 
 
 def _evidence(entry: Entry, task: Task, world: evidence.World) -> str:

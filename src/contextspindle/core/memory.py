@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .task import Task
+
 FULL, GIST = "full", "gist"
 """The tiers of an item."""
 
@@ -204,6 +206,11 @@ def entry_of(text: str, by: str, at: int) -> Entry:
         (ASKS if text.rstrip().endswith("?") else 0) | (TIMED if found.timed else 0),
         255 * says // (says + 10),
     )
+
+
+def about(task: Task) -> str:
+    """What to look for where a task is worked on: its goal, its criteria, its next action."""
+    return "\n".join((task.goal, *task.criteria, task.next))
 
 
 def item_document(item: Item) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from .task import Task
@@ -59,6 +59,22 @@ def texts_of(found: dict[str, Any]) -> tuple[str, ...]:
     if "".join(found_texts).isascii():
         return found_texts
     return tuple(map(plain, found_texts))
+
+
+_APART = {code: " " if not chr(code).isalnum() else chr(code).lower() for code in range(128)}
+"""Of each character of ASCII what is left of it in a word."""
+
+
+def listed(texts: Sequence[str]) -> set[str]:
+    """The words in :func:`texts` of a task that are listed, for those that begin so to be found.
+
+    All of them but the second half of an id as they are made: of those the ids are the list.
+    """
+    found = set("\n".join(texts).translate(_APART).split())
+    name, _, _ = texts[0].partition("\n")
+    if name.startswith("t-") and name[2:].isalnum() and name.islower():
+        found.discard(name[2:])
+    return found
 
 
 def plain(value: str) -> str:

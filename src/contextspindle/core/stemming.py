@@ -6,10 +6,6 @@ finds an answer in other words.  Other languages, and words with digits, are lef
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 _VOWELS = frozenset("aeiou")
 
 _STEP_2 = {
@@ -21,21 +17,26 @@ _STEP_2 = {
 _STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
+_ENDS_2, _ENDS_3 = tuple(_STEP_2), tuple(_STEP_3)
 _STEP_4 = tuple(
     "ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic ou".split()
 )
+_ENDS = ("s", "ed", "ing", "y", "e", "ll", *_STEP_2, *_STEP_3, *_STEP_4)
+"""What a word ends with that is not its own stem already."""
 
 
 def stem(word: str) -> str:
     """The stem of a lower-case word: itself, unless it is three or more of the letters a to z."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
+    if not word.endswith(_ENDS):
+        return word
     word = _plurals(word)
     word = _past(word)
     if word[-1] == "y" and _has_vowel(word, len(word) - 1):
         word = word[:-1] + "i"
-    word = _mapped(word, _STEP_2)
-    word = _mapped(word, _STEP_3)
+    word = _mapped(word, _STEP_2, _ENDS_2)
+    word = _mapped(word, _STEP_3, _ENDS_3)
     word = _last_suffix(word)
     if word[-1] == "e":
         measure = _measure(word, len(word) - 1)
@@ -75,7 +76,9 @@ def _mended(word: str) -> str:
     return word
 
 
-def _mapped(word: str, suffixes: dict[str, str]) -> str:
+def _mapped(word: str, suffixes: dict[str, str], all_of_them: tuple[str, ...]) -> str:
+    if not word.endswith(all_of_them):
+        return word
     for size in (7, 6, 5, 4, 3):
         replacement = suffixes.get(word[-size:]) if len(word) > size else None
         if replacement is not None:
@@ -85,6 +88,8 @@ def _mapped(word: str, suffixes: dict[str, str]) -> str:
 
 
 def _last_suffix(word: str) -> str:
+    if not word.endswith(_STEP_4):
+        return word
     for suffix in _STEP_4:
         if word.endswith(suffix):
             end = len(word) - len(suffix)
@@ -111,10 +116,11 @@ def _has_vowel(word: str, end: int) -> bool:
 def _measure(word: str, end: int) -> int:
     """How often a consonant follows a vowel before ``end``: Porter's m."""
     count = 0
-    before = False
-    for at in range(end):
-        vowel = not _consonant(word, at)
-        count += before and not vowel
+    before = word[:1] in _VOWELS  # a "y" that begins a word is a consonant
+    for char in word[1:end]:
+        vowel = char in _VOWELS or (char == "y" and not before)
+        if before and not vowel:
+            count += 1
         before = vowel
     return count
 

@@ -91,10 +91,15 @@ def analyse(text: str, *, keep_stop_words: bool = False) -> Terms:
             date = _date_around(plain, at, month)
             if date:
                 whole[date] = None
-            word = _MONTHS[month - 1]
-        timed = timed or word in _TIME_WORDS or _is_year(word)
-        listed.append(stem(word)[:LONGEST])
+        timed = timed or bool(month) or word in _TIME_WORDS or _is_year(word)
+        listed.append(_term(word))
     return Terms(tuple(listed), tuple(word[:LONGEST] for word in whole), timed)
+
+
+def _term(word: str) -> str:
+    """What a lower-case word is found by: its stem, that of the whole name for a month."""
+    month = _MONTH_OF.get(word)
+    return stem(_MONTHS[month - 1] if month else word)[:LONGEST]
 
 
 def _plain(text: str) -> str:
@@ -252,6 +257,13 @@ def _take_unicode(piece: str, plain: list[str], whole: dict[str, None]) -> None:
 def words_of(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The words of ``text`` as they are written, each with its terms; those without left out."""
     for word in text.split():
+        core = word.strip(MARKS)
+        if core.isascii() and core.isalpha() and (core.islower() or core.istitle()):
+            # A plain word, as most are: what analyse would say of it, without its lists.
+            core_lower = core.lower()
+            if core_lower not in STOP_WORDS:
+                yield core, (_term(core_lower),)
+            continue
         found = analyse(word)
         terms = found.listed + found.whole
         if terms:

@@ -33,7 +33,7 @@ def clean(value: str) -> str:
 
 def size(value: str) -> int:
     """The length of ``value`` in UTF-8 bytes."""
-    return len(value.encode("utf-8", "surrogatepass"))
+    return len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
 
 
 def one_line(value: str) -> str:

@@ -36,6 +36,9 @@ def of_hooks(case: Case) -> Iterator[Finding]:
     with _Ward(case) as ward:
         for name in ADAPTERS:
             harness = adapter(name)
+            for path in _plugins(case, harness):
+                holding.add(name)
+                yield Finding("hooks", OK, f"{name}: {path} is our plugin")
             if harness.HOOKS:
                 for finding in _of_harness(case, harness, ward):
                     holding.add(name)
@@ -62,6 +65,13 @@ def of_hooks(case: Case) -> Iterator[Finding]:
             "no harness has our hooks: nothing is saved before a compaction",
             f"'contextspindle setup claude-code --write' installs them. {RESTART}",
         )
+
+
+def _plugins(case: Case, harness: Harness) -> list[str]:
+    """The files of our plugin, in a program that has plugins instead of hooks."""
+    if not getattr(harness, "PLUGIN", ""):
+        return []
+    return hooks.hooked(harness, case.settings.folders.get(harness.NAME, ""), case.project())
 
 
 def _saved_by_hooks(case: Case) -> set[str]:
@@ -119,7 +129,7 @@ def _of_settings(
         else:
             yield Finding("hooks", OK, said)
             return
-    wanted = tuple(hooks.Wanted(*one) for one in harness.HOOKS)
+    wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
     commands = {one.words: one.command for one in found}
     repair = f"contextspindle setup {harness.NAME}{_flag(scope)} --write"
     missing = sorted({one.event for one in wanted if one.words not in commands})

@@ -14,6 +14,7 @@ An adapter is a module with these names; what it does not do specially it says i
     injection(text, event)              what to print so that the agent reads the text
     HOOKS                               the hooks to install; none, if it has no settings
     ENTRY                               how a hook is written there, if not in Claude Code's way
+    PLUGIN                              only where a plugin is installed instead: its text
     settings_path(config_dir, project, scope)   the settings file of a scope
 
 An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
@@ -80,6 +81,9 @@ ADAPTERS = {
     "droid": "droid",
     "gemini": "gemini",
     "copilot-cli": "copilot_cli",
+    "opencode": "opencode",
+    "cursor": "cursor",
+    "cline": "cline",
     "plain": "plain",
 }
 """Name of the harness to its module here, in the order in which the format is asked for."""
@@ -106,11 +110,11 @@ def detect(path: str) -> Harness:
     The first line that only one harness can have written decides, however many control entries
     stand before it.  TranscriptUnreadable if no line of the file's start is known to any.
     """
-    from .lines import Raw, objects
+    from .documents import opened
+    from .lines import objects
 
     adapters = [adapter(name) for name in ADAPTERS]
-    raw = Raw(path)
-    for number, line, _, _ in raw:
+    for number, line, _, _ in opened(path):
         if number > _LOOK_AT:
             break
         for entry in objects(line)[0]:

@@ -32,7 +32,7 @@ from ..core.transcript import (
 )
 from . import claude_shapes as shapes
 from .claude_shapes import about_of, own_words
-from .tools import place
+from .tools import patched, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _SHELLS = ("shell", "shell_command", "exec_command", "exec", "local_shell", "container.exec")
 _SENDS_OFF = ("spawn_agent", "delegate_task")
 _PATCH = "*** Begin Patch"
-_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
-_FILES = 40  # of one patch
 
 _SUMMARY_OPENING = "Another language model started to solve this problem"
 _NOT_THE_USER = ("# AGENTS.md instructions", _SUMMARY_OPENING)
@@ -190,7 +188,7 @@ class Parser:
         call = shapes.string(payload.get("call_id"))
         command = _command(given)
         source = command or shapes.string(given.get("input"))
-        files = _patched(source) if tool == "apply_patch" or _PATCH in source else []
+        files = patched(source) if tool == "apply_patch" or _PATCH in source else []
         self._calls[call] = (tool, given, files)
         if len(self._calls) > _KEPT:
             del self._calls[next(iter(self._calls))]
@@ -282,16 +280,6 @@ def _command(given: dict[str, Any]) -> str:
             return words[2]
         return " ".join(words)
     return shapes.string(command)
-
-
-def _patched(patch: str) -> list[str]:
-    """The files that a patch names, each once."""
-    files: dict[str, None] = {}
-    for row in patch.split("\n"):
-        for mark in _PATCHED:
-            if row.startswith(mark):
-                files[row[len(mark) :].strip()] = None
-    return list(files)[:_FILES]
 
 
 def _keyed(call: str, files: list[str]) -> list[tuple[str, str]]:

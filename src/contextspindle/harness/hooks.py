@@ -102,12 +102,21 @@ def found(settings: Any) -> list[Found]:
 
 
 def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
-    """The settings files that have every hook of ours for ``harness``, run by whatever command."""
+    """The settings files that have every hook of ours for ``harness``, run by whatever command.
+
+    Of a program with plugins, the files of our plugin.
+    """
     wanted = {(event, words) for event, words, _, _ in harness.HOOKS}
+    scopes = ("user", "project", "shared")
+    if plugin := getattr(harness, "PLUGIN", ""):
+        from .plugin import installed
+
+        paths = dict.fromkeys(harness.settings_path(config_dir, project, one) for one in scopes)
+        return [path for path in paths if installed(path, plugin)]
     holding: list[str] = []
     if not wanted:
         return holding
-    for scope in ("user", "project", "shared"):
+    for scope in scopes:
         path = harness.settings_path(config_dir, project, scope)
         if scope == "user" and not config_dir:
             continue  # nobody's home is here

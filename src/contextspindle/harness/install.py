@@ -13,7 +13,7 @@ import shlex
 from ..core import jsonc
 from ..core.text import folded, shortened
 from ..core.value import Value
-from ..errors import SettingsDamaged, StoreUnavailable
+from ..errors import InvalidInput, SettingsDamaged, StoreUnavailable
 from . import hooks
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Protocol
 
+    from . import Harness
     from .hooks import Wanted
 
     class Part(Protocol):
@@ -57,10 +58,37 @@ class Setup(Value):
     after: str | None
     problems: tuple[str, ...] = ()
     """What a check found missing; nothing if all is as it should be."""
+    what: str = "hooks"
+    """What of ours it is about, in the plural."""
 
     def changed(self) -> bool:
         """Whether the file differs, or would."""
         return self.before != self.after
+
+
+def bring(
+    harness: Harness,
+    path: str,
+    launcher: str,
+    action: str,
+    *,
+    version: str,
+    shared: bool,
+    shells: tuple[str, ...],
+    startup: tuple[str, ...],
+) -> Setup:
+    """Bring what ``harness`` needs of us to ``path``: our hooks, or our plugin where it has those.
+
+    InvalidInput if it can have neither; else as :func:`set_up`.
+    """
+    if source := getattr(harness, "PLUGIN", ""):
+        from . import plugin
+
+        return plugin.set_up(path, source, launcher, action, version=version, shared=shared)
+    if not harness.HOOKS:
+        raise InvalidInput(f"{harness.NAME} has no settings to put hooks into")
+    wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
+    return set_up(path, wanted, launcher, action, shared=shared, shells=shells, startup=startup)
 
 
 def command_line(launcher: str, words: str, *, shared: bool) -> str:
@@ -152,7 +180,7 @@ def carry_out(
         if needs and not os.access(needs, os.X_OK):
             problems.append(f"{needs} cannot be run")
         problems += look()
-        return Setup(path, action, before, before, tuple(problems))
+        return Setup(path, action, before, before, tuple(problems), part.NAME)
     if action in (WRITE, REMOVE) and after != before:
         try:
             if keep and action == WRITE and before is not None and not part.there(before):
@@ -162,7 +190,7 @@ def carry_out(
                 _forget(path)
         except OSError as error:
             raise StoreUnavailable(f"{path}: {error.strerror}") from error
-    return Setup(path, action, before, after)
+    return Setup(path, action, before, after, what=part.NAME)
 
 
 def foreign_text(shells: Iterable[str], startup: Iterable[str]) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from ..core.transcript import Turn
+    from .documents import Document
 
     class Parser(Protocol):
         """What an adapter gives: a pure reader of one session's objects, in file order."""
@@ -383,14 +384,18 @@ class Transcript:
         worth: Callable[[bytes, bool], bool] = lambda line, frugal: bool(line),
         precedes: Callable[[str, str, str], bool] = lambda path, own, old: False,
         hands_over: Callable[[dict[str, Any]], bool] = lambda entry: False,
+        raw: Document | None = None,
     ) -> None:
+        """``raw`` gives the messages, if they do not stand in the file ``path``."""
+        from .documents import opened
+
         self.path = path
         self.parser = parser
         self.session = session
         self.worth = worth
         self.precedes = precedes
         self.hands_over = hands_over
-        self.raw = Raw(path)
+        self.raw = raw or opened(path)
         self.inherited = self.foreign = self.unreadable = self.first_bad = self.unparsed = 0
         self.torn = False
         self._met_own = False
@@ -457,7 +462,8 @@ class Transcript:
                 if number in self.parser.held:
                     self.parser.held[number] = seal
                 for turn in turns:
-                    yield turn._replace(seal=seal) if turn.line == number else turn
+                    sealed = turn.seal or turn.line != number
+                    yield turn if sealed else turn._replace(seal=seal)
         yield from self.parser.finish()
 
     def keep_to(self, out_of_time: Callable[[], bool]) -> None:

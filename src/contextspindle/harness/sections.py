@@ -96,9 +96,8 @@ def _place(section: str) -> str:
 class WholeFile:
     """A file that is ours from its first byte to its last; one of somebody else's is left alone."""
 
-    NAME = "files"
-
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, name: str = "files") -> None:
+        self.NAME = name
         self._text = text
 
     def means(self, text: str | None) -> object:
@@ -120,4 +119,5 @@ class WholeFile:
         return "" if SIGN in text else text
 
 
-SIGN = "<!-- contextspindle: this file is written by 'contextspindle setup' -->"
+SIGN = "contextspindle: this file is written by 'contextspindle setup'"
+"""What such a file says of itself, in a comment of its own language."""

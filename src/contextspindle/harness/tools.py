@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _KEPT = 400  # calls remembered
 _TITLES = ("content", "description", "title", "step")
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+_FILES = 40  # of one patch
 _STATUSES = {"[x]": "completed", "[ ]": "pending", "[~]": "in_progress"}
 
 
@@ -106,3 +108,13 @@ def place(line: int, about: str, value: object, known: dict[str, str]) -> list[T
         return []
     known[about] = value
     return [Turn(line, PLACE, shortened(folded(value), shapes.ABOUT), about=about)]
+
+
+def patched(patch: str) -> list[str]:
+    """The files that a patch names, each once."""
+    files: dict[str, None] = {}
+    for row in patch.split("\n"):
+        for mark in _PATCHED:
+            if row.startswith(mark):
+                files[row[len(mark) :].strip()] = None
+    return list(files)[:_FILES]

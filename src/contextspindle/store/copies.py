@@ -15,8 +15,8 @@ from .driver import driver
 from .incidents import Incidents
 from .lock import Lock
 from .private import append_line, refuse_link, replace_file, sync_folder, translated
-from .schema import BACKUPS
 from .snapshots import JsonLinesLog
+from .sqlite import BACKUPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

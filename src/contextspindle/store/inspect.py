@@ -3,10 +3,11 @@
 Nothing is written.  What is found is told, one finding a place; a sound ledger has none.
 
 One pass goes over the tasks and, beside them, over every table that speaks of tasks, all in the
-order of the tasks: each task is read and decoded once, and nothing is held in memory.  The file
-itself and the search index SQLite checks without the interpreter; of a large ledger in two threads
-meanwhile.  That the index fits its own texts is a matter of damage, and always looked at; that the
-texts are those of the state could only be a mistake of the program, and is looked at if deep.
+order of the tasks: each task is read once, and decoded where its bytes do not show at once that
+they say what its row says.  The file itself and the search index SQLite checks without the
+interpreter; of a large ledger in two threads meanwhile.  That the index fits its own texts is a
+matter of damage, and always looked at; that the texts are those of the state could only be a
+mistake of the program, and is looked at if deep.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from ..core.digest import NONE, bulk_sha256, sha256
 from ..core.task import STATUSES
 from ..core.value import Value
 from ..errors import SpindleError, StoreBusy, StoreError, StoreReadOnly
-from . import schema
 from .driver import DAMAGE, driver, translated
 from .sqlite import SqliteStore
 from .sqlite_write import SPREAD, spread
@@ -32,11 +32,30 @@ MOST_FINDINGS = 1_000
 LARGE_BYTES = 4 * 1024 * 1024
 """From such a file on, threads and a faster digest pay for their start."""
 CACHE_KIB = 64 * 1024
-"""The pages of a large file that SQLite may keep: a check jumps between tables and indexes."""
+"""The pages of a file that SQLite may keep: a check jumps between tables and indexes."""
+LISTING = "9ee982ad4ed62f8574f2380e780a8ef6552905cd9091a6ae31adce466af14aee"
+"""The digest of what SQLite lists of a ledger of this schema: nothing has to be compared then."""
 
 _UNREADABLE = (*DAMAGE, ValueError, KeyError, TypeError, AttributeError, SpindleError)
 _LEASE = ("claim_holder", "claim_mark", "claim_until", "claim_length", "claim_check")
 _NO_LEASE = (None,) * len(_LEASE)
+_PLAIN = f"""
+    unmet OR cut <> '' OR coalesce({", ".join(_LEASE)}) IS NOT NULL,
+    CAST(iif(blocker = '', '', '"blocker":"' || blocker || '",') || '"created":' AS BLOB),
+    CAST('"goal":"' || goal || '","id":"' || id || '","last_actor":' AS BLOB),
+    iif(next = '', NULL, CAST(',"next":"' || next || '",' AS BLOB)),
+    CAST(iif(owner = '', '', '"owner":"' || owner || '",')
+        || iif(parent IS NULL, '', '"parent":"' || parent || '",')
+        || '"priority":' || priority
+        || iif(source IS NULL, '', ',"source":"' || source || '"')
+        || ',"status":"' || status || '","updated":' || updated || ',"version":' || version || '}}'
+        AS BLOB)"""
+"""Whether a row is out of the ordinary, and else the bytes that its state must have.
+
+The keys of a document are in order, and within a text no quotation mark stands without a backslash
+before it: so bytes like ``,"next":"`` are always a field, and a few comparisons tell of most states
+that they say what the columns say, without decoding them.
+"""
 _END = 1 << 63
 """Behind every row number."""
 
@@ -115,13 +134,16 @@ class _Inspection:
         self.large = os.path.getsize(store.path) >= LARGE_BYTES
         self.sha256 = bulk_sha256() if self.large else sha256
         self.tasks = self.changes = self.purges = 0
+        self.words: set[str] = set()
         self.counts = dict.fromkeys(STATUSES, 0)
 
     def report(self) -> Report:
-        aside = _Aside(self.store, apart=self.large)
+        aside = _Aside(self.store, self.large)
         try:
-            if self.large:
-                self.db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+            # What is asked first has all pages read that are asked for afterwards.
+            self.db = aside.db or self.db
+            self.db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+            aside.look()
             self.db.execute("BEGIN")
             for look in (self._schema, self._tasks, self._totals):
                 try:
@@ -146,13 +168,18 @@ class _Inspection:
 
     def _schema(self) -> None:
         """The tables and indexes are those of the schema, to the letter."""
+        listing = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+        found = self._all(listing)
+        if sha256(repr(found).encode()) == LISTING:
+            return
+        from . import schema
+
         fresh = driver.connect(":memory:", isolation_level=None)
         fresh.execute("BEGIN")
         schema.run_script(fresh, schema.script("schema.sql"))
-        listing = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
-        wanted, found = set(fresh.execute(listing).fetchall()), set(self._all(listing))
+        wanted = set(fresh.execute(listing).fetchall())
         fresh.close()
-        for kind, name, _ in sorted(wanted ^ found):
+        for kind, name, _ in sorted(wanted ^ set(found)):
             state = "missing or altered" if (kind, name) in {w[:2] for w in wanted} else "not ours"
             self._find("schema", "", f"{kind} {name} is {state}")
 
@@ -185,10 +212,9 @@ class _Inspection:
             "purges",
             "SELECT task, number, digest, body FROM purges ORDER BY task, number",
         )
-        # Of a lease only whether there is any: most tasks have none.
         rows = self.db.execute(
-            f"SELECT pk, state, digest, head, unmet, coalesce({', '.join(_LEASE)}),"  # noqa: S608
-            f" {', '.join(SPREAD)} FROM tasks ORDER BY pk"
+            f"SELECT pk, id, version, status, state, digest, head, {_PLAIN}"  # noqa: S608
+            " FROM tasks ORDER BY pk"
         )
         for row in rows:
             self.tasks += 1
@@ -197,17 +223,26 @@ class _Inspection:
             except DAMAGE:
                 raise
             except _UNREADABLE as error:
-                self._find("state", row[6], f"it cannot be read: {error}")
+                self._find("state", row[1], f"it cannot be read: {error}")
             if not self.tasks % 1_000:
                 self.progress(self.tasks)
         for table in (self.chains, self.needs, self.labels, self.keys, self.purged):
             table.rest()
+        ((altered,),) = self._all("SELECT count(*) FROM words WHERE word <> again")
+        if altered:
+            self._find("search", "", f"altered in the list of words: {altered}")
+        if self.deep:
+            self.words.difference_update(
+                word for (word,) in self.db.execute("SELECT word FROM words")
+            )
+            if self.words:
+                self._find("search", "", f"missing from the list of words: {len(self.words)}")
         ((texts,),) = self._all("SELECT count(*) FROM search_content")
         if texts != self.tasks:
             self._find("search", "", f"{texts} entries for {self.tasks} tasks")
 
     def _task(self, row: tuple[Any, ...]) -> None:
-        pk, state, digest, head, unmet, lease, task_id, version = row[:8]
+        pk, task_id, version, status, state, digest, head, odd, start, name, after, end = row
         chain = self.chains.of(pk)
         self._chain(task_id, chain, version, digest, head)
         if self.keys.at <= pk or (chain and _has_key(chain[0][3])):
@@ -216,30 +251,46 @@ class _Inspection:
             self._purges(task_id, self.purged.of(pk), chain)
         if self.sha256(state) != digest:
             self._find("state", task_id, "the state does not match its digest")
-            return
-        found = canon.decode(state)
+        elif (
+            odd
+            or self.deep
+            or self.needs.at <= pk
+            or self.labels.at <= pk
+            or not state.endswith(end)
+            or not state.startswith(start, 1)
+            or name not in state
+            or (b'"next":' in state if after is None else after not in state)
+            or (not end.startswith(b'"owner":') and _owned(state, end))
+            or b'"dependencies":' in state
+        ):
+            self._decoded(pk, task_id, canon.decode(state))
+        else:
+            self.counts[status] += 1
+
+    def _decoded(self, pk: int, task_id: str, found: dict[str, Any]) -> None:
+        """All that stands in other places against the document of a state."""
+        sql = f"SELECT unmet, {', '.join((*_LEASE, *SPREAD))} FROM tasks WHERE pk = {pk}"  # noqa: S608
+        ((unmet, *columns),) = self._all(sql)
         self.counts[found["status"]] += 1
-        wanted = spread(found)
-        if row[6:] != wanted:
-            self._columns(task_id, row[6:], wanted)
+        lease, row = tuple(columns[: len(_LEASE)]), columns[len(_LEASE) :]
+        for name, one, other in zip(SPREAD, row, spread(found)):
+            if one != other:
+                self._find("row", task_id, f"the column {name} does not say what the state says")
         if self.deep:
             self._texts(pk, task_id, found)
-        if lease is not None or "claim" in found:
-            self._lease(pk, task_id, found.get("claim", ""))
-        if self.needs.at <= pk or unmet or "dependencies" in found:
-            self._needs(task_id, found.get("dependencies", ()), self.needs.of(pk), unmet)
-        if self.labels.at <= pk or "labels" in found:
-            labels = sorted(label for _, label in self.labels.of(pk))
-            if labels != sorted(found.get("labels", ())):
-                self._find("index", task_id, "the labels are not those of the state")
+        self._lease(task_id, lease, found.get("claim", ""))
+        self._needs(task_id, found.get("dependencies", ()), self.needs.of(pk), unmet)
+        labels = sorted(label for _, label in self.labels.of(pk))
+        if labels != sorted(found.get("labels", ())):
+            self._find("index", task_id, "the labels are not those of the state")
 
     def _chain(
         self, task_id: str, chain: list[Any], newest: int, state_digest: str, head: str
     ) -> None:
         self.changes += len(chain)
-        digest, body = NONE, b""
+        digest, body, name = NONE, b"", task_id.encode()
         for number, (_, version, stored, body) in enumerate(chain, 1):
-            digest = self.sha256(f"{task_id}\n{digest}\n".encode() + body)
+            digest = self.sha256(b"%b\n%b\n%b" % (name, digest.encode(), body))
             if version != number or stored != digest:
                 self._find("chain", task_id, f"the chain breaks at version {version}")
                 return
@@ -283,23 +334,21 @@ class _Inspection:
         if not fits(found, [row[2] for row in chain]):
             self._find("purge", task_id, "the record of a purge does not lead to the chain")
 
-    def _columns(self, task_id: str, row: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
-        for name, one, other in zip(SPREAD, row, wanted):
-            if one != other:
-                self._find("row", task_id, f"the column {name} does not say what the state says")
-
     def _texts(self, pk: int, task_id: str, found: dict[str, Any]) -> None:
-        from ..core.search import texts_of
+        from ..core.search import listed, texts_of
 
+        wanted = texts_of(found)
+        self.words |= listed(wanted)
         # The table beneath the index, because reading through the index takes twice as long.
         sql = f"SELECT c0, c1, c2, c3, c4 FROM search_content WHERE id = {pk}"  # noqa: S608
-        if self._all(sql) != [texts_of(found)]:
+        if self._all(sql) != [wanted]:
             self._find("search", task_id, "the index does not hold its texts")
 
-    def _lease(self, pk: int, task_id: str, holder: str) -> None:
+    def _lease(self, task_id: str, lease: tuple[Any, ...], holder: str) -> None:
+        if lease == _NO_LEASE and not holder:
+            return
         from ..core.claims import Lease
 
-        (lease,) = self._all(f"SELECT {', '.join(_LEASE)} FROM tasks WHERE pk = {pk}")  # noqa: S608
         if (lease[0] or "") != holder:
             self._find("row", task_id, "the lease is not that of the holder")
         if lease[0] is None:
@@ -319,43 +368,59 @@ class _Inspection:
             self._find("index", "", "the totals are not those of the tasks")
 
 
+def _owned(state: bytes, end: bytes) -> bool:
+    """Whether a state has an owner, or a parent, of which its row, and so this end, has none."""
+    return b'"owner":' in state or (end.startswith(b'"priority":') and b'"parent":' in state)
+
+
 def _has_key(body: bytes) -> bool:
     """Whether a change has an idempotency key: if so, that stands before what it sets."""
-    return body.find(b'"key":', 0, body.find(b'"set":')) >= 0
+    return b'"key":' in body and body.find(b'"key":', 0, body.find(b'"set":')) >= 0
 
 
 class _Aside:
     """What SQLite checks itself: the file, and the search index against its texts.
 
-    ``apart``, each is done in a thread meanwhile.
+    ``apart``, each is done in a thread meanwhile, with connections of its own.
     """
 
-    def __init__(self, store: SqliteStore, *, apart: bool) -> None:
-        # A connection belongs to one thread.
-        self._store = SqliteStore(store.path, wait=store.wait) if apart else store
+    def __init__(self, store: SqliteStore, apart: bool) -> None:
+        self._store = store
         self._apart = apart
         self._locks: list[Any] = []
         self._failed: BaseException | None = None
         self.findings: list[Finding] = []
         self.unchecked: list[str] = []
-        for look in (self._file, self._index):
-            if apart:
-                self._start(look)
-            else:
-                look()
+        self.db = None if apart else store.open_checker()
+        """With which all of a small ledger is looked at; None if it can only be read."""
 
-    def _start(self, look: Callable[[], None]) -> None:
+    def look(self) -> None:
+        """Have both checked, or have their threads begin."""
+        for check in (self._file, self._index):
+            if self._apart:
+                self._start(check)
+            else:
+                check(self.db)
+
+    def _start(self, check: Callable[[driver.Connection | None], None]) -> None:
         import _thread
 
         done = _thread.allocate_lock()
         done.acquire()
 
         def work() -> None:
+            # A connection belongs to one thread.
+            store = SqliteStore(self._store.path, wait=self._store.wait)
+            db = None
             try:
-                look()
+                db = store.open_checker() or store.open_reader()
+                db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+                check(db)
             except BaseException as error:
                 self._failed = error
             finally:
+                if db:
+                    db.close()
                 done.release()
 
         self._locks.append(done)
@@ -365,27 +430,23 @@ class _Aside:
         """Until everything is looked at; raises what a thread did not expect."""
         for done in self._locks:
             done.acquire()
+        if self.db:
+            self.db.close()
         if self._failed:
             raise self._failed
 
-    def _file(self) -> None:
+    def _file(self, db: driver.Connection | None) -> None:
         try:
-            db = self._store.open_reader()
-            if self._apart:
-                db.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+            db = db or self._store.open_reader()
             for (line,) in db.execute("PRAGMA integrity_check(100)").fetchall():
                 if line != "ok":
                     self.findings.append(Finding("database", "", line))
         except DAMAGE as error:
             self.findings.append(Finding("database", "", f"cannot be read: {error}"))
-        finally:
-            if self._apart:
-                self._store.close()
 
-    def _index(self) -> None:
-        """SQLite has a command for it that looks like a write."""
+    def _index(self, db: driver.Connection | None) -> None:
         try:
-            self._store.check_search_index()
+            self._store.check_search_index(db or self._store.open_reader())
         except (StoreBusy, StoreReadOnly) as error:
             self.unchecked.append(f"search index: {error.message}")
         except StoreError as error:

@@ -61,7 +61,15 @@ class Pages:
 
     def dictionary(self, kind: int, word: str) -> dict[str, Any]:
         """The page of the dictionary ``kind`` in which ``word`` is, if it is in any."""
+        return self._words(kind | bucket(word))
+
+    def changing(self, kind: int, word: str) -> dict[str, Any]:
+        """The same page, to be written when the transaction ends."""
         key = kind | bucket(word)
+        self._dirty.add(key)
+        return self._words(key)
+
+    def _words(self, key: int) -> dict[str, Any]:
         found: dict[str, Any] | None = self._found.get(key)
         if found is None:
             found = self._found[key] = canon.decode(self._bytes(key))
@@ -122,15 +130,14 @@ class Pages:
     def flush(self) -> None:
         """What was changed, written."""
         self._found.pop(-1, None)
-        for key in sorted(self._dirty):
-            value = self._data(key)
-            if value is None:
-                self.connection.execute("DELETE FROM pages WHERE key = ?", (key,))
-            else:
-                self.connection.execute(
-                    "INSERT OR REPLACE INTO pages (key, data, mark) VALUES (?, ?, ?)",
-                    (key, value, mark(key, value)),
-                )
+        rows = [(key, self._data(key)) for key in sorted(self._dirty)]
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO pages (key, data, mark) VALUES (?, ?, ?)",
+            [(key, data, mark(key, data)) for key, data in rows if data is not None],
+        )
+        self.connection.executemany(
+            "DELETE FROM pages WHERE key = ?", [(key,) for key, data in rows if data is None]
+        )
         self._dirty.clear()
 
     def _data(self, key: int) -> bytes | None:

@@ -120,19 +120,25 @@ class MemoryRead:
 
     def item(self, seq: int) -> Item | None:
         row = self.connection.execute(
-            "SELECT data, mark FROM items WHERE seq = ?", (seq,)
+            "SELECT seq, data, mark FROM items WHERE seq = ?", (seq,)
         ).fetchone()
-        if row is None:
-            return None
-        if type(row[0]) is not bytes or mark(seq, row[0]) != row[1]:
+        if row:
+            return self.read_row(*row)
+        if any(record[0] == seq for record in self.records()):
+            raise self.pages.damaged(f"item m-{seq} is not there")
+        return None
+
+    def read_row(self, seq: int, data: Any, kept: int) -> Item:
+        """The item of a row as it was written.  MemoryDamaged if it is not."""
+        if type(data) is not bytes or mark(seq, data) != kept:
             raise self.pages.damaged(f"item m-{seq}")
-        return item_of(canon.decode(row[0]))
+        return item_of(canon.decode(data))
 
     def found(self, seq: int) -> Item:
         """An item that the index says is there."""
         item = self.item(seq)
         if item is None:
-            raise self.pages.damaged(f"item m-{seq} is not there")
+            raise self.pages.damaged(f"the index names an item m-{seq} that is not there")
         return item
 
     def keyed(self, key: str) -> Item | None:
@@ -151,9 +157,11 @@ class MemoryRead:
     def everything(self) -> Iterator[Item]:
         """Every item, the oldest first."""
         rows = self.connection.execute("SELECT seq FROM items ORDER BY seq").fetchall()
-        if len(rows) != self.state["items"]:
-            raise self.pages.damaged(f"{self.state['items']} items are {len(rows)}")
-        for (seq,) in rows:
+        # A number that is damaged can be that of another item, which is then listed twice.
+        listed = sorted({seq for (seq,) in rows})
+        if len(listed) != self.state["items"] or len(rows) != len(listed):
+            raise self.pages.damaged(f"{self.state['items']} items are {len(listed)}")
+        for seq in listed:
             yield self.found(seq)
 
     def counts(self) -> Counts:

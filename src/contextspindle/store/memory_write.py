@@ -11,11 +11,12 @@ from ..core.memory import GIST, Entry, Item, Note, entry_of, item_document
 from ..core.retention import RAREST, weight_of
 from ..core.text import size
 from .driver import driver
-from .memory_pages import GRAMS, PLACES, ROWS, SESSIONS, SLOTS, WORDS, bucket, mark
+from .memory_pages import GRAMS, PLACES, ROWS, SESSIONS, SLOTS, WORDS, mark
 from .memory_read import MISREAD, MemoryRead, fingerprint, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from types import TracebackType
     from typing import Any
 
@@ -33,6 +34,11 @@ _NO_SESSION = (0, 0, -1, -1)
 def _row_of(item: Item, seq: int) -> tuple[bytes, int, int]:
     data = canon.encode(item_document(item))
     return data, mark(seq, data), seq
+
+
+def _recorded(worth: tuple[int, int], item: Item) -> tuple[int | None, int | None]:
+    """A worth as it stands in the file: none, so that it is never the least, of a pinned item."""
+    return (None, None) if item.pinned else worth
 
 
 class MemoryWrite(MemoryRead):
@@ -123,13 +129,12 @@ class MemoryWrite(MemoryRead):
             after=-1,
             speaker=recall.name_mark(item.by) if item.by else 0,
         )
-        self._index(item, entry, ever=True)
-        self.pages.dictionary(WORDS, print_ := fingerprint(item.text, item.by))[print_] = [item.seq]
-        self.pages.touch(WORDS | bucket(print_))
+        self._index(item, entry)
+        print_ = fingerprint(item.text, item.by)
+        self.pages.changing(WORDS, print_)[print_] = [item.seq]
         if item.key:
             word = "@" + item.key
-            self.pages.dictionary(WORDS, word)[word] = [item.seq]
-            self.pages.touch(WORDS | bucket(word))
+            self.pages.changing(WORDS, word)[word] = [item.seq]
         self._keep(item, entry, print_)
         return item
 
@@ -140,7 +145,7 @@ class MemoryWrite(MemoryRead):
             "UPDATE items SET data = ?, mark = ? WHERE seq = ?", _row_of(after, item.seq)
         )
         if after.pinned != item.pinned:
-            self._price(item.seq, self._entry(item.seq), after)
+            self.appraise(after)
         return after
 
     def restore(self, added: Item, item: Item) -> None:
@@ -153,14 +158,17 @@ class MemoryWrite(MemoryRead):
         row = self._entry(item.seq)
         after = item._replace(text=text, tier=tier)
         entry = entry_of(text, item.by, item.at)
-        self._unindex(item, row)
+        # A gist has most of its terms from the whole, where it is short in the same places.
+        old = row["terms"]
+        stay = {term for term, places in entry.terms.items() if old.get(term) == [*places]}
+        self._unindex(item, row, stay)
         self.state["bytes"] += size(text) - size(item.text)
         self.state["gists"] += (tier == GIST) - (item.tier == GIST)
         number = self._slot(item.slot)[1]
         if number:
             length, count, last, free = self.pages.sessions(number >> 7)[number & 127]
             self._set_session(number, (length - row["length"] + entry.length, count, last, free))
-        self._index(after, entry, ever=False)
+        self._index(after, entry, stay)
         self._keep(after, entry, row["print"])
         return after
 
@@ -203,27 +211,32 @@ class MemoryWrite(MemoryRead):
         """Items worth the least when they were last looked at; pinned ones never."""
         column = "by_bytes" if by == "bytes" else "by_items"
         sql = (
-            f"SELECT seq FROM items WHERE {column} IS NOT NULL AND seq <> ?"  # noqa: S608
+            f"SELECT seq, data, mark FROM items WHERE {column} IS NOT NULL AND seq <> ?"  # noqa: S608
             f" ORDER BY {column}, seq LIMIT ?"
         )
-        return [
-            self.found(seq) for (seq,) in self.connection.execute(sql, (besides, count)).fetchall()
-        ]
+        return [self.read_row(*row) for row in self.connection.execute(sql, (besides, count))]
 
     def appraise(self, item: Item) -> tuple[int, int]:
         """What the item is worth now, recorded: as one of the items, and by its bytes."""
-        return self._price(item.seq, self._entry(item.seq), item)
+        found = self._worth(self._entry(item.seq), item)
+        kept = _recorded(found, item)
+        self.connection.execute(
+            "UPDATE items SET by_items = ?, by_bytes = ? WHERE seq = ?"
+            " AND (by_items IS NOT ? OR by_bytes IS NOT ?)",
+            (*kept, item.seq, *kept),
+        )
+        return found
 
     def next_in_turn(self) -> Item | None:
         """One item after the other, so that each is looked at again in a while."""
-        sql = "SELECT seq FROM items WHERE seq > ? ORDER BY seq LIMIT 1"
+        sql = "SELECT seq, data, mark FROM items WHERE seq > ? ORDER BY seq LIMIT 1"
         row = self.connection.execute(sql, (self.state["turn"],)).fetchone()
         if row is None:
             row = self.connection.execute(sql, (-1,)).fetchone()
         if row is None:
             return None
         self.state["turn"] = row[0]
-        return self.found(row[0])
+        return self.read_row(*row)
 
     def ever(self, term: str) -> int:
         """How many items ever held a term."""
@@ -252,11 +265,14 @@ class MemoryWrite(MemoryRead):
         entry_data = canon.encode(row)
         data, data_mark, seq = _row_of(item, item.seq)
         self.connection.execute(
-            "INSERT OR REPLACE INTO items (seq, data, mark, entry, entry_mark)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (seq, data, data_mark, entry_data, mark(seq, entry_data)),
+            "INSERT OR REPLACE INTO items"
+            " (seq, by_items, by_bytes, data, mark, entry, entry_mark)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(seq, *_recorded(self._worth(row, item), item)),
+                *(data, data_mark, entry_data, mark(seq, entry_data)),
+            ),
         )
-        self._price(seq, row, item)
 
     def _entry(self, seq: int) -> dict[str, Any]:
         """How an item stands in the index, as it was written there."""
@@ -268,26 +284,20 @@ class MemoryWrite(MemoryRead):
         found: dict[str, Any] = canon.decode(row[0])
         return found
 
-    def _price(self, seq: int, row: dict[str, Any], item: Item) -> tuple[int, int]:
+    def _worth(self, row: dict[str, Any], item: Item) -> tuple[int, int]:
         from ..core.retention import worth
 
         known = [self.word(term) or [0, 1, 1, None] for term in row["rarest"]]
-        found = worth(
+        return worth(
             [(one[2], one[1]) for one in known],
             self.state["seen"],
             item.weight,
             row["length"],
             size(item.text),
         )
-        kept: tuple[int | None, int | None] = (None, None) if item.pinned else found
-        self.connection.execute(
-            "UPDATE items SET by_items = ?, by_bytes = ? WHERE seq = ?"
-            " AND (by_items IS NOT ? OR by_bytes IS NOT ?)",
-            (*kept, seq, *kept),
-        )
-        return found
 
-    def _index(self, item: Item, entry: Entry, *, ever: bool) -> None:
+    def _index(self, item: Item, entry: Entry, stay: Collection[str] | None = None) -> None:
+        """Find the item by its terms; but for those that ``stay`` of an item that is changed."""
         state = self.state
         state["passages"] += recall.passages(entry.length)
         state["terms"] += entry.length
@@ -299,15 +309,16 @@ class MemoryWrite(MemoryRead):
         )
         first = item.slot << 24
         for term, places in entry.terms.items():
-            page = self.pages.dictionary(WORDS, term)
-            self.pages.touch(WORDS | bucket(term))
+            if stay and term in stay:
+                continue
+            page = self.pages.changing(WORDS, term)
             known = page.get(term)
             if known is None:
                 known = page[term] = [state["number"], 0, 0, []]
                 state["number"] += 1
                 self._spell(term)
             known[1] += len(places)
-            known[2] += ever
+            known[2] += stay is None
             listed = known[3]
             if listed is not None:
                 listed += [first + one for one in places]
@@ -325,16 +336,17 @@ class MemoryWrite(MemoryRead):
             for block in {one >> 31 for one in listed}:
                 blocks[block].sort()
 
-    def _unindex(self, item: Item, row: dict[str, Any]) -> None:
+    def _unindex(self, item: Item, row: dict[str, Any], stay: Collection[str] = ()) -> None:
         self.state["passages"] -= recall.passages(row["length"])
         self.state["terms"] -= row["length"]
         block, slot = item.slot >> 7, item.slot & 127
         for term, places in row["terms"].items():
-            page = self.pages.dictionary(WORDS, term)
+            if term in stay:
+                continue
+            page = self.pages.changing(WORDS, term)
             known = page.get(term)
             if known is None:
                 raise self.pages.damaged("a term of an item is not in the dictionary")
-            self.pages.touch(WORDS | bucket(term))
             known[1] -= len(places)
             if known[3] is not None:
                 known[3] = [one for one in known[3] if one >> 24 != item.slot]
@@ -359,21 +371,18 @@ class MemoryWrite(MemoryRead):
         for _, _, term in dead[: MOST_DEAD // 2]:
             del page[term]
             for gram in recall.grams(term):
-                spelt = self.pages.dictionary(GRAMS, gram)
+                spelt = self.pages.changing(GRAMS, gram)
                 rest = [one for one in spelt.get(gram, "").split(" ") if one != term]
                 spelt[gram] = " ".join(rest)
-                self.pages.touch(GRAMS | bucket(gram))
 
     def _spell(self, term: str) -> None:
         for gram in recall.grams(term):
-            spelt = self.pages.dictionary(GRAMS, gram)
+            spelt = self.pages.changing(GRAMS, gram)
             known = spelt.get(gram)
             spelt[gram] = f"{known} {term}" if known else term
-            self.pages.touch(GRAMS | bucket(gram))
 
     def _drop_word(self, word: str) -> None:
-        del self.pages.dictionary(WORDS, word)[word]
-        self.pages.touch(WORDS | bucket(word))
+        del self.pages.changing(WORDS, word)[word]
 
     def _session(self, name: str) -> int:
         """The number of a session, a new one if it is not known; 0 for none."""
@@ -396,8 +405,7 @@ class MemoryWrite(MemoryRead):
             self.pages.sessions(number >> 7).append(_NO_SESSION)
         self._set_session(number, (0, 0, -1, -1))
         state["sessions"] += 1
-        self.pages.dictionary(WORDS, word)[word] = [number]
-        self.pages.touch(WORDS | bucket(word))
+        self.pages.changing(WORDS, word)[word] = [number]
         return number
 
     def _set_session(self, number: int, row: tuple[int, int, int, int]) -> None:

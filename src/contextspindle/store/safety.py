@@ -15,13 +15,11 @@ import os
 from ..core import instant
 from ..core.value import Value
 from ..errors import StoreBusy, StoreFull
-from .backup import check_sound
 from .driver import driver, translated
 from .lock import Lock
 from .private import make_folder, sync_folder
 from .private import translated as translated_os
-from .schema import BACKUPS, copy_to
-from .sqlite import SqliteStore, copy_due, copy_tried
+from .sqlite import BACKUPS, SqliteStore, copy_due, copy_tried
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +108,8 @@ def attempt(store: SqliteStore, now: int, keep: int, most_mb: int) -> str:
 
 
 def _of_today(store: SqliteStore, folder: str, now: int, keep: int, size: int) -> str:
+    from .backup import check_sound
+
     day = instant.iso(now)[:10]
     name = f"{DAILY}-{day}"
     made = ""
@@ -132,6 +132,8 @@ def _made(
     check: Callable[[SqliteStore], object] = bool,
 ) -> str:
     """A copy under ``name``, whole from the moment that it appears; for the holder of the lock."""
+    from .schema import copy_to
+
     path = os.path.join(folder, name + _SUFFIX)
     aside = os.path.join(folder, _MAKING)
     _clear(aside)

@@ -8,7 +8,7 @@ from . import mounts
 from .driver import driver
 from .lock import Lock
 from .private import FILE_MODE, make_folder, sync_folder
-from .sqlite import SCHEMA
+from .sqlite import BACKUPS, SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ APPLICATION_ID = 0x43535044
 """Marks the file as a ledger of ContextSpindle ("CSPD"), for ``file`` and for us."""
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BACKUPS = "safety"
 
 
 def script(name: str) -> str:

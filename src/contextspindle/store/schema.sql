@@ -1,4 +1,4 @@
--- The ledger's schema, version 2.  A newer version adds a numbered file under migrations/ and
+-- The ledger's schema, version 3.  A newer version adds a numbered file under migrations/ and
 -- changes this one; a test holds the two equal.
 
 -- One row a task: what is queried in columns, the whole task in `state`.
@@ -59,6 +59,12 @@ CREATE TABLE labels (
 
 -- What is searched of each task, by its row number; see core/search.py.
 CREATE VIRTUAL TABLE search USING fts5 (name, goal, next, criteria, log);
+
+-- Every word that can be found, for those that begin so; twice, so that an altered one shows.
+CREATE TABLE words (
+    word TEXT PRIMARY KEY,
+    again TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Which request made which task under an idempotency key.
 CREATE TABLE creations (

@@ -46,6 +46,13 @@ class JsonLinesLog:
         """Where the log is."""
         return self._path
 
+    def room(self) -> tuple[int, int]:
+        """How many bytes the log has, and how many it may have."""
+        try:
+            return os.stat(self._path).st_size, self._limit
+        except OSError:
+            return 0, self._limit
+
     def append(self, snapshot: dict[str, Any]) -> bool:
         """Store the snapshot, durably.  False if the newest of its session says the very same."""
         line = _line(snapshot)

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from .sqlite_read import SqliteRead
     from .sqlite_write import SqliteWrite
 
-SCHEMA = 2
+SCHEMA = 3
 """The schema version that this program reads and writes."""
+
+BACKUPS = "safety"
+"""The folder beside a ledger in which copies of it are put aside."""
 
 LOG_BYTES = 4 * 1024 * 1024
 """How long the write-ahead log may grow before it is folded back and emptied."""
@@ -150,8 +153,7 @@ class SqliteStore:
             with Lock(self._path + ".lock", self.wait):
                 writer = self.open_writer()
                 if rebuild:
-                    # The index keeps words of what was replaced until it happens to be merged.
-                    writer.execute("INSERT INTO search (search) VALUES ('rebuild')")
+                    self._rebuild(writer)
                     writer.execute("VACUUM")
                 ((kept, _, _),) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except driver.Error as error:
@@ -159,17 +161,53 @@ class SqliteStore:
         if kept:
             raise StoreBusy(f"Another process is reading {self._path}; nothing was written")
 
-    def check_search_index(self) -> None:
-        """Nothing, if the search index fits the texts it was made from; else StoreCorrupt."""
+    def _rebuild(self, writer: driver.Connection) -> None:
+        """The search index made anew from its texts, and the list of words from the index."""
+        writer.execute("BEGIN IMMEDIATE")
+        try:
+            # The index keeps words of what was replaced until it happens to be merged.
+            writer.execute("INSERT INTO search (search) VALUES ('rebuild')")
+            writer.execute(
+                "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab ('main', 'search', 'row')"
+            )
+            writer.execute("DELETE FROM words")
+            writer.execute(
+                "INSERT INTO words (word, again) SELECT term, term FROM temp.vocabulary"
+                " WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = 't-' || term)"
+            )
+            writer.execute("DROP TABLE temp.vocabulary")
+            writer.execute("COMMIT")
+        finally:
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
+
+    def open_checker(self) -> driver.Connection | None:
+        """A connection of its own on which :meth:`check_search_index` may ask.
+
+        None where the file can only be read.  Nothing is written with it.
+        """
+        connection = None
         try:
             connection = self._try("rw")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except driver.Error:
+            if connection:
+                connection.close()
+            return None
+        return connection
+
+    def check_search_index(self, connection: driver.Connection) -> None:
+        """Nothing, if the search index fits the texts it was made from; else StoreCorrupt.
+
+        SQLite has a command for it that looks like a write.
+        """
+        try:
             try:
                 connection.execute("BEGIN")
                 connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                connection.close()
         except driver.Error as error:
             raise translated(error, self._path) from error
 

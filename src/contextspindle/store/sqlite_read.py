@@ -270,16 +270,19 @@ class SqliteRead:
         from ..errors import SearchFailed
 
         found: dict[int, None] = {}
+        total = 0
         asked = ""
         try:
             # Beginnings of words are looked for only where whole words do not fill the page: the
             # index has to gather every word that begins so.
             for loose in (False, True) if terms else ():
                 before = asked
-                if len(found) <= offset + limit:
+                if total <= offset + limit:
                     asked = " AND ".join(self._asked(term, loose=loose) for term in terms)
                 if asked != before:
-                    found.update(dict.fromkeys(self._found(asked, offset + limit)))
+                    best, count, oldest = self._found(asked, offset + limit)
+                    total = count + sum(pk < oldest for pk in found)
+                    found.update(dict.fromkeys(best))
             if terms and not found and not self._index_answers():
                 raise SearchFailed(f"The search index of {self._store.path} has lost its entries")
         except DAMAGE as error:
@@ -292,7 +295,7 @@ class SqliteRead:
             raise SearchFailed(
                 f"The search index of {self._store.path} names tasks that are not there"
             )
-        return _page([rows[pk] for pk in wanted], len(found), offset)
+        return _page([rows[pk] for pk in wanted], total, offset)
 
     def _index_answers(self) -> bool:
         """Whether the index finds the newest task by its id: an emptied one gives no error."""
@@ -304,30 +307,32 @@ class SqliteRead:
         sql = "SELECT 1 FROM search WHERE search MATCH ? AND rowid = ?"
         return bool(self._one(sql, f'{{name}} : "{" ".join(words(newest[1]))}"', newest[0]))
 
-    def _found(self, asked: str, needed: int) -> list[int]:
-        """Row numbers of what holds every term, best first.
+    def _found(self, asked: str, needed: int) -> tuple[list[int], int, int]:
+        """Row numbers of what holds every term, best first: the ``needed`` ones, if there are.
 
         A common word stands in most of a million tasks: only the newest that hold it are ranked.
+        Beside them how many those are, and the oldest of them.
         """
         from ..core.search import FIELDS
 
-        newest = [
-            pk
-            for (pk,) in self._all(
-                "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?",
-                *(asked, needed + task.COUNT_AHEAD),
-            )
-        ]
+        newest = "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?"
+        most = needed + task.COUNT_AHEAD
+        count, oldest = self._one(f"SELECT count(*), min(rowid) FROM ({newest})", asked, most)  # noqa: S608
         # Upwards from the oldest of them: downwards the index would not stop there, but go through
-        # all that holds the terms elsewhere.
-        within = "SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? ORDER BY rowid"
+        # all that holds the terms elsewhere.  So it is the result that is sorted.
+        within = (
+            "SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ?"
+            " ORDER BY +rowid DESC LIMIT ?"
+        )
         found: dict[int, None] = {}
         for field in FIELDS:
-            if len(found) < min(needed, len(newest)):
-                rows = self._all(within, f"{{{field}}} : ({asked})", newest[-1])
-                found.update(dict.fromkeys(pk for (pk,) in reversed(rows)))
-        # What is left holds the terms in several fields together.
-        return list(dict.fromkeys([*found, *newest]))
+            if len(found) < min(needed, count):
+                rows = self._all(within, f"{{{field}}} : ({asked})", oldest, needed)
+                found.update(dict.fromkeys(pk for (pk,) in rows))
+        if len(found) < min(needed, count):
+            # What is left holds the terms in several fields together.
+            found.update(dict.fromkeys(pk for (pk,) in self._all(newest, asked, most)))
+        return list(found), count, oldest or 0
 
     def _asked(self, term: Term, *, loose: bool) -> str:
         """A term in the language of the index."""
@@ -338,27 +343,24 @@ class SqliteRead:
         return "(" + " OR ".join(f'"{" ".join((*before, one))}"' for one in lasts or [last]) + ")"
 
     def _beginning_with(self, start: str) -> list[str] | None:
-        """The words of the index that begin so; None if they are more than :data:`MOST_WORDS`.
+        """The words of all texts that begin so; None if they are more than :data:`MOST_WORDS`.
 
-        Asked for a beginning, the index first gathers every place of every such word.  Of words one
-        by one it gives the newest places at once.
+        Asked for a beginning, the index first gathers every place of every such word, and to name
+        the words it passes over as many.  Of words one by one it gives the newest places at once.
         """
-        self._db.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary"
-            " USING fts5vocab ('main', 'search', 'instance')"
+        end = start + "\U0010ffff"  # behind every letter
+        listed = self._all(
+            "SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?",
+            *(start, end, MOST_WORDS + 1),
         )
-        found: list[str] = []
-        word = start
-        while len(found) <= MOST_WORDS:
-            # Some at a time: a rare word has few places, and the next word comes soon after it.
-            sql = "SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT ?"
-            terms = [term for (term,) in self._all(sql, word, MOST_WORDS)]
-            inside = [term for term in terms if term.startswith(start)]
-            found += dict.fromkeys(inside)
-            if len(inside) < MOST_WORDS:
-                return found
-            word = found[-1] + "\0"
-        return None
+        # Most ids are not in the list, because they are one themselves.
+        ids = self._all(
+            "SELECT substr(id, 3) FROM tasks WHERE id >= 't-' || ? AND id < 't-' || ?"
+            " AND instr(substr(id, 3), '-') = 0 LIMIT ?",
+            *(start, end, MOST_WORDS + 1),
+        )
+        found = sorted({word for (word,) in (*listed, *ids)})
+        return found if len(found) <= MOST_WORDS else None
 
     def ready(self, offset: int, limit: int, now: int) -> Page:
         free = (
@@ -400,8 +402,15 @@ class SqliteRead:
         return [digest for (digest,) in rows]
 
     def everything(self) -> Iterator[Stored]:
-        for (task_id,) in self._db.execute("SELECT id FROM tasks ORDER BY pk"):
+        last = count = 0
+        for pk, task_id in self._db.execute("SELECT pk, id FROM tasks ORDER BY pk"):
+            # A damaged way through the file leads to some tasks twice, and past others.
+            if pk <= last:
+                break
+            last, count = pk, count + 1
             yield self.whole(task_id)
+        if count != sum(self._totals().values()):
+            raise StoreCorrupt(f"{self._store.path} is damaged: not every task of it was found")
 
     def whole(self, task_id: str) -> Stored:
         from ..core.archive import Stored, digests

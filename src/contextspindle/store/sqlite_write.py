@@ -240,12 +240,22 @@ class SqliteWrite(SqliteRead):
         )
 
     def _index(self, pk: int, after: Task) -> None:
-        from ..core.search import texts
+        from ..core.search import listed, texts
 
+        wanted = texts(after)
+        held = self._one("SELECT c0, c1, c2, c3, c4 FROM search_content WHERE id = ?", pk)
+        if held == wanted:
+            return
+        new = listed(wanted)
+        if held:
+            new -= listed(held)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO words (word, again) VALUES (?1, ?1)", [(one,) for one in new]
+        )
         self._db.execute(
             "INSERT OR REPLACE INTO search (rowid, name, goal, next, criteria, log)"
             " VALUES (?, ?, ?, ?, ?, ?)",
-            (pk, *texts(after)),
+            (pk, *wanted),
         )
 
     def _link(self, pk: int, after: Task) -> None:

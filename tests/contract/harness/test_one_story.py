@@ -19,8 +19,10 @@ from contextspindle.core.transcript import (
     SUMMARY,
     TEXT,
     TODOS,
+    Turn,
 )
 from contextspindle.harness import adapter, detect
+from contextspindle.harness.lines import Transcript
 from tests.transcripts import written
 
 SESSION = "01a229a5-a881-7ea1-8b19-847dc4afb969"
@@ -240,18 +242,92 @@ def codex() -> list[dict[str, Any]]:
     ]
 
 
+def opencode() -> list[dict[str, Any]]:
+    def message(role: str, *parts: Any, **info: Any) -> dict[str, Any]:
+        head = {"id": "msg_1", "sessionID": SESSION, "role": role, "time": {"created": 1}}
+        return {"info": {**head, **info}, "parts": list(parts)}
+
+    def text(words: str, **fields: Any) -> dict[str, Any]:
+        return {"type": "text", "text": words, **fields}
+
+    def tool(name: str, output: str, code: int | None = None, **given: Any) -> dict[str, Any]:
+        detail = {} if code is None else {"exit": code}
+        state = {"status": "completed", "input": given, "output": output, "metadata": detail}
+        return {"type": "tool", "tool": name, "callID": f"call_{name}", "state": state}
+
+    start, finish = {"type": "step-start"}, {"type": "step-finish", "reason": "stop"}
+    return [
+        message(
+            "user",
+            text("Mend the mast, never with nylon."),
+            text("Called the Read tool with the following input", synthetic=True),
+            text(ECHO, synthetic=True),
+        ),
+        message("assistant", start, tool("bash", "1 failed", 2, command="make test"), finish),
+        message("assistant", tool("edit", "Edited", filePath="/x/mast.py", oldString="a")),
+        message("assistant", {"type": "reasoning", "text": "hm"}, text("The mast is mended.")),
+        message("user", {"type": "compaction", "auto": True}),
+        message("assistant", text("half of"), summary=True, error={"name": "Aborted"}),
+        message("assistant", text("They mended a mast."), summary=True, finish="stop"),
+        message("user", text("Continue if you have next steps", synthetic=True)),
+        message("user", text("And now the sail.")),
+    ]
+
+
+def cline() -> list[dict[str, Any]]:
+    def message(role: str, *content: Any, **fields: Any) -> dict[str, Any]:
+        return {"role": role, "content": list(content), "ts": 1795996487242, **fields}
+
+    def text(words: str) -> dict[str, Any]:
+        return {"type": "text", "text": words}
+
+    def typed(words: str) -> dict[str, Any]:
+        return text(f'<user_input mode="act">{words}</user_input>')
+
+    def calls(key: str, name: str, **given: Any) -> dict[str, Any]:
+        return message("assistant", {"type": "tool_use", "id": key, "name": name, "input": given})
+
+    def result(key: str, words: str) -> dict[str, Any]:
+        return message("user", {"type": "tool_result", "tool_use_id": key, "content": words})
+
+    ran = json.dumps([{"query": "make test", "result": "1 failed", "success": False}])
+    summary = {"kind": "compaction_summary", "summary": "They mended a mast."}
+    return [
+        message("user", typed("Mend the mast, never with nylon."), text(f"<hook_context>{ECHO}")),
+        calls("c1", "run_commands", commands=["make test"]),
+        result("c1", ran),
+        calls("c2", "editor", path="/x/mast.py", new_text="b"),
+        result("c2", "Edited"),
+        message("assistant", text("The mast is mended.")),
+        message("user", text("Context summary:"), metadata=summary),
+        message("user", typed("And now the sail.")),
+    ]
+
+
+def older_gemini() -> list[dict[str, Any]]:
+    """Without what only lines can say: there a compression leaves nothing behind."""
+    return [one for one in gemini()[1:] if "$set" not in one]
+
+
 TELLERS = {
     "codex": codex,
     "copilot-cli": copilot,
     "droid": droid,
     "gemini": gemini,
+    "opencode": opencode,
     "qwen-code": qwen,
 }
 
+DOCUMENTS = {
+    "cline": lambda: {"version": 1, "messages": cline()},
+    "gemini": lambda: {"sessionId": SESSION, "projectHash": "h", "messages": older_gemini()},
+    "opencode": lambda: {"info": {"id": SESSION, "title": "t"}, "messages": opencode()},
+}
+"""Those that keep or print a session as one document."""
 
-@pytest.mark.parametrize("name", TELLERS)
-def test_the_story_comes_out_the_same(tmp_path, name):
-    path = written(tmp_path / "transcript.jsonl", TELLERS[name]())
+
+def told_by(name: str, path: str) -> tuple[list[tuple[Any, ...]], list[Turn], Transcript]:
+    """The story as the file tells it, the turns that tell it, and what was read."""
     assert name == detect(path).NAME
     transcript = adapter(name).read(path, SESSION)
     turns = [turn for turn in transcript if turn.kind not in ("place", TODOS)]
@@ -264,6 +340,27 @@ def test_the_story_comes_out_the_same(tmp_path, name):
         )
         for turn in turns
     ]
+    return told, turns, transcript
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("indent", [None, 2], ids=["in one line", "indented"])
+def test_a_document_tells_the_same_story(tmp_path, name, indent):
+    path = tmp_path / "session.json"
+    path.write_text(json.dumps(DOCUMENTS[name](), indent=indent))
+    told, turns, transcript = told_by(name, str(path))
+    compacted = [one for one in STORY if one[0] not in (BOUNDARY, SUMMARY)]
+    assert told == (compacted if name == "gemini" else STORY)
+    assert all(len(turn.seal) == 16 for turn in turns)
+    reading = transcript.reading
+    assert (reading.unreadable, reading.foreign, reading.torn) == (0, 0, False)
+    assert reading.lines >= turns[-1].line
+
+
+@pytest.mark.parametrize("name", TELLERS)
+def test_the_story_comes_out_the_same(tmp_path, name):
+    path = written(tmp_path / "transcript.jsonl", TELLERS[name]())
+    told, turns, transcript = told_by(name, path)
     assert told == STORY
     assert {turn.about for turn in turns if turn.via == EDIT} == {"/x/mast.py"}
     assert all(len(turn.seal) == 16 for turn in turns)

@@ -67,6 +67,14 @@ def test_what_fits_a_task_is_recalled_and_hinted(project, create):
     assert line["text"].startswith("hint (not authoritative): m-1: The invoice export")
 
 
+def test_an_empty_query_is_a_mistake_and_no_answer(project):
+    project("remember", "Lunch is at noon")
+    for query in ("", "  \n"):
+        done = project("recall", query, "--json")
+        assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+    assert project("recall", "???", "--json").data["hits"] == []
+
+
 def test_a_handoff_too_small_for_its_hints_counts_them(project, create):
     task = create("Mend the invoice export")
     project("remember", "The invoice export fails. " + "And so on. " * 40)

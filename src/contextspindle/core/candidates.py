@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import quotes, ranking, salience
 from .draft import ASKED, DECIDED, FAILED, FOUND, REPORT, RULE, SUMMARY, Item
-from .ranking import CALLED, FAILURE, PLAN, SHOWN, WRITTEN, Passage
+from .ranking import CALLED, FAILURE, PLAN, SHOWN, UNREAD, WRITTEN, WROTE, Passage
 from .redaction import mask
 from .text import cut, cut_start, folded, shortened, size
 from .transcript import ANSWER, ASIDE, CALL, EDIT, QUEUED, REFUSAL, Turn
@@ -28,6 +28,9 @@ _QUESTION = 150  # bytes of the question that an answer is shown with
 _SAYING = 4  # terms from which on prose says something without naming anything
 _RARE = 3  # uses of a tool up to which it counts as rare
 _REMARK = "<system-reminder>"  # what a harness adds to a result, for the agent alone
+_EDIT = 2_000  # characters of what an edit writes that are looked at for names
+_NAME = 8  # characters that such a name has at least
+_NAMES = 3  # of one edit
 _TAIL = 4_000  # bytes of a result that are looked at
 _BRIEF_ROW = 8  # characters up to which a row tells nothing
 _TELLING = 3  # rows of a result that say of themselves that something went wrong
@@ -62,6 +65,7 @@ class Candidates:
         self.turns = 0  # turns so far; the caller counts them up
         self._kept: list[Passage] = []
         self._uses: dict[str, int] = {}  # calls by tool
+        self._unread: list[Passage] = []  # what was reported to it since it wrote anything
         self._spoke: list[Passage] = []  # what the agent wrote last, if it did nothing since
 
     def __iter__(self) -> Iterator[Passage]:
@@ -101,6 +105,10 @@ class Candidates:
     def read(self, turn: Turn, text: str, kind: str) -> None:
         """Prose, masked."""
         self._spoke = []
+        if kind == WRITTEN:
+            for passage in self._unread:
+                passage.kind = REPORT
+            self._unread = []
         pieces = quotes.pieces(text)
         mark = FAILED if turn.failed else ""
         found: set[str] = set()
@@ -112,7 +120,10 @@ class Candidates:
             if len(terms) < _SAYING and not any(map(salience.is_marked, terms)):
                 continue  # "All clean.", "Let me check:"
             item = Item(FOUND, piece, turn.line, turn.seal, about, mark, at)
-            self._keep(item, kind, terms, place, len(pieces))
+            sort = UNREAD if kind == REPORT else kind
+            passage = self._keep(item, sort, terms, place, len(pieces))
+            if sort == UNREAD:
+                self._unread.append(passage)
         self.terms.count(found, said=False)
         if kind == WRITTEN:
             self._spoke = self._kept[first:]
@@ -125,13 +136,32 @@ class Candidates:
         self._uses[turn.tool] = self._uses.get(turn.tool, 0) + 1
         shown = mask(turn.about)
         found = salience.terms(shown)
-        if turn.text and turn.text != turn.about:
+        if turn.via == EDIT:
+            self._name(turn)
+        elif turn.text and turn.text != turn.about:
             found |= salience.terms(turn.text[:2_000])
         self.terms.count(found, said=False)
         if turn.kind == CALL and turn.via != EDIT and size(shown) > 12:
             text = shortened(folded(shown), _ROW)
-            item = Item(FOUND, text, turn.line, turn.seal, turn.tool)
+            item = Item(FOUND, text, turn.line, turn.seal, _label(turn.tool))
             self._keep(item, CALLED, None, rarity=self._rarity(turn.tool))
+
+    def _name(self, turn: Turn) -> None:
+        """The names that an edit brings into the session: what was made there is called so."""
+        text = mask(turn.text[:_EDIT])
+        known = self.terms.known
+        new = [
+            term
+            for term in salience.terms(text)
+            if len(term) >= _NAME
+            and salience.is_marked(term)
+            and term[0].isalpha()
+            and known(term) is None
+        ]
+        new.sort(key=lambda term: (-len(term), term))
+        for at, term in enumerate(sorted(new[:_NAMES], key=text.find)):
+            item = Item(FOUND, term, turn.line, turn.seal, turn.tool, "", 2 * at)
+            self._keep(item, WROTE, None, at, len(new))
 
     def show(self, turn: Turn) -> None:
         """What a call gave."""
@@ -142,7 +172,7 @@ class Candidates:
         found: set[str] = set()
         for at, row in enumerate(rows):
             wrong = turn.failed or any(sign in row for sign in _WRONG)
-            item = Item(FOUND, row, turn.line, turn.seal, turn.tool, mark, 2 * at)
+            item = Item(FOUND, row, turn.line, turn.seal, _label(turn.tool), mark, 2 * at)
             kind = FAILURE if wrong else SHOWN
             passage = self._keep(item, kind, None, at, len(rows), self._rarity(turn.tool))
             if wrong:
@@ -184,6 +214,11 @@ class Candidates:
         limit = sorted(map(promise, self._kept))[len(self._kept) // 2]
         self._kept = [p for p in self._kept if p.item.section != FOUND or promise(p) > limit]
         del self._kept[:-KEPT]
+
+
+def _label(tool: str) -> str:
+    """A tool's name without the server that offers it."""
+    return tool.rpartition("__")[2] or tool
 
 
 def telling_rows(turn: Turn) -> list[str]:

@@ -178,7 +178,7 @@ class Extractor:
         if turn.via == REFUSAL:
             about = folded(mask(turn.about))
             return shortened(f"refusing {turn.tool} {about.rpartition('/')[2] or about}", 100)
-        if size(text) > _TERSE or not self._before:
+        if turn.via == COMMAND or size(text) > _TERSE or not self._before:
             return ""
         offered = shortened(quotes.option(self._before, text), 200)
         asked = quotes.question(self._before, _QUESTION - size(offered))
@@ -198,6 +198,8 @@ class Extractor:
 
         What it only looked at stands where it looked.
         """
+        if turn.kind == CALL and not turn.via and not self._candidates.is_rare(turn.tool):
+            return
         if turn.kind != RESULT:
             text, about = shortened(folded(mask(turn.about)), _STEP), f"then {turn.tool}"
         elif turn.failed or turn.via == COMMAND_LINE or self._candidates.is_rare(turn.tool):

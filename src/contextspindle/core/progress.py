@@ -29,7 +29,14 @@ _COMMITS = 12
 _FILES = 300
 _STEPS = 500
 _CLOSED = ("completed", "done", "cancelled", "deleted", "gone")
-_TEST_WORDS = ("test", "spec", "check", "lint", "build", "tsc", "vet", "mypy", "clippy")
+_TESTS = frozenset("check checks build tsc vet mypy clippy jest spec specs rspec".split())
+_TEST_ENDS = ("test", "tests", "lint")
+# Programs that look at things or move them: a word behind them names what they look at.
+_LOOKS = frozenset(
+    "cat head tail less grep rg ag ls find sed awk wc diff git cd echo printf rm mkdir cp mv touch"
+    " chmod ln tree stat jq which type export source sleep kill ps open code vim nano".split()
+)
+_RESULT_WORDS = ("pass", "fail", "error", "ok", "issue", "warning", "✓", "✗")
 
 
 class Progress:
@@ -142,8 +149,7 @@ class Progress:
             self.tree = result
         if " create" in command and not result.failed:
             self._learn_pull(result)
-        words = command.replace("/", " ").replace(":", " ").replace("-", " ").split()
-        if any(word.startswith(_TEST_WORDS) or word.endswith("test") for word in words[:24]):
+        if _is_test_run(command):
             self.test = (call, result)
 
     def _learn_commit(self, result: Turn) -> None:
@@ -192,7 +198,10 @@ class Progress:
         items = []
         for turn in list(self.launched.values())[-12:]:
             text = shortened(folded(mask(turn.about or turn.text)), 300)
-            items.append(Item(RUNNING, text, turn.line, turn.seal, f"{turn.tool or 'agent'} sent"))
+            # What the harness calls it, by which its output is asked for and it is stopped.
+            name = f" as {shortened(folded(turn.via), 40)}" if turn.via else ""
+            about = f"{turn.tool or 'agent'} sent{name}"
+            items.append(Item(RUNNING, text, turn.line, turn.seal, about))
         for turn in list(self.calls.values())[-6:]:
             text = shortened(folded(mask(turn.about or turn.text)), 300)
             items.append(Item(RUNNING, text, turn.line, turn.seal, f"{turn.tool} called"))
@@ -233,15 +242,38 @@ def _state(about: str, text: str, turn: Turn) -> Item:
     return Item(STATE, shortened(folded(mask(text)), 400), turn.line, turn.seal, about)
 
 
+def _is_test_run(command: str) -> bool:
+    """Whether one of the commands runs tests, checks or a build: by its program, or by what that
+    is told to do.  Neither what stands in quotation marks nor a path says so."""
+    bare = command[:600].partition("<<")[0]
+    for mark in "\"'":
+        bare = " ".join(bare.split(mark)[::2])
+    for mark in ("&&", "||", ";", "|"):
+        bare = bare.replace(mark, "\n")
+    for row in bare.split("\n"):
+        words = row.split()
+        while words and "=" in words[0]:
+            del words[0]
+        if not words or words[0].rpartition("/")[2] in _LOOKS:
+            continue
+        named = [words[0].rpartition("/")[2], *(word for word in words[1:8] if "/" not in word)]
+        for word in named:
+            stem = word.partition(".")[0]
+            for part in stem.replace(":", " ").replace("-", " ").replace("_", " ").split():
+                if part in _TESTS or part.startswith("test") or part.endswith(_TEST_ENDS):
+                    return True
+    return False
+
+
 def _verdict(result: Turn) -> str:
-    """The line of a test run's output that tells most: the last one with a number in it."""
+    """The line of a test run's output that tells most: the last with a number and a word of how it
+    went, else the last one with a number in it."""
     rows = [row for row in map(folded, result.text.split("\n")[-40:]) if row]
     if not rows:
         return "failed, no output" if result.failed else "no output"
-    for row in reversed(rows):
-        if any(c.isdigit() for c in row) and any(c.isalpha() for c in row):
-            return shortened(row, 200)
-    return shortened(rows[-1], 200)
+    telling = [row for row in rows if any(map(str.isdigit, row)) and any(map(str.isalpha, row))]
+    went = [row for row in telling if any(word in row.lower() for word in _RESULT_WORDS)]
+    return shortened((went or telling or rows)[-1], 200)
 
 
 def _is_hex(word: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from . import salience
 from .draft import NOTE, STATE, STEP, Item
 from .text import size
-from .weights import BASE, EDGE, FLOOR, SIGNS, WORTH
+from .weights import BASE, SIGNS, WORTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Kinds of candidates beside the sections: where a quotation of FOUND comes from.
 WRITTEN, PLAN = "written", "plan"
 CALLED, SHOWN, FAILURE = "called", "shown", "failure"
+UNREAD = "unread"  # of a report that the agent has not said anything after
+WROTE = "wrote"  # a name that an edit brought into the session
 
 FILE, DONE = "file", "step done"
 _UNSAID = 0.5  # weight of a candidate beside its terms: even unknown words say something
@@ -125,7 +127,7 @@ class Judge:
 
     def value(self, passage: Passage) -> float:
         """What a candidate is worth by these signs and its kind."""
-        return float(promise(self.signs(passage)) ** EDGE * WORTH.get(passage.kind, 1.0))
+        return promise(self.signs(passage)) * WORTH.get(passage.kind, 1.0)
 
 
 def promise(found: dict[str, float]) -> float:
@@ -140,8 +142,8 @@ def promise(found: dict[str, float]) -> float:
 
 def cost(item: Item) -> int:
     """About what an item takes where it is shown."""
-    if item.section == STATE and item.about == "file":
-        return size(item.text) + 2
+    if item.section == STATE and item.about in (FILE, DONE):
+        return size(item.text) + (2 if item.about == FILE else 9)
     if item.section == STEP:
         return size(item.text.partition(NOTE)[0]) + size(item.about) + 12
     about = min(size(item.about), 150) + 3 if item.about else 0
@@ -161,7 +163,7 @@ def ranked(
     """
     judge = Judge(passages, counts, weight)
     values = [judge.value(passage) for passage in passages]
-    return choice(passages, values, weight, budget, covered, FLOOR)
+    return choice(passages, values, weight, budget, covered)
 
 
 def choice(
@@ -170,13 +172,12 @@ def choice(
     weight: Callable[[str], float],
     budget: int,
     covered: Iterable[str],
-    floor: float,
 ) -> list[int]:
-    """The same from the values of the passages: ``floor`` is the share that no covering takes."""
-    candidates, kept = [], []
+    """The same from the values of the passages."""
+    candidates = []
     for passage, value in zip(passages, values):
         total = sum(map(weight, passage.terms)) + _UNSAID
-        kept.append(floor * total + _UNSAID)
         candidates.append((passage.terms, cost(passage.item), value / total))
+    kept = [_UNSAID] * len(candidates)
     groups = [(p.item.section, p.item.line or -at) for at, p in enumerate(passages)]
     return salience.choose(candidates, weight, budget, covered, kept, groups)

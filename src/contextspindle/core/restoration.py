@@ -123,6 +123,7 @@ class _Page:
         self.shown: dict[str, list[tuple[Order, str]]] = {}
         self.quoted: dict[tuple[str, int, str], list[Item]] = {}
         self.files: dict[str, list[Item]] = {}
+        self.done: list[Item] = []
         self.left_out: dict[str, int] = {}
         self.room = budget - sum(size(line) + 1 for line in (*self.top, CLOSING))
         # What was left out is said in any case, and how much that takes is known only then.
@@ -259,7 +260,10 @@ class _Page:
                 self._omit(section)
                 return
             if keep_end:
-                text = f"{ELLIPSIS} {cut_start(text, limit - 4)}"
+                text = cut_start(text, limit - 4)
+                # From a whole word on, where there is one near.
+                at = text.find(" ", 0, 40)
+                text = f"{ELLIPSIS} {text[at + 1 :]}"
             else:
                 text = shortened(text, limit)
         if not self._put(section, f"- {lead}{text}", order):
@@ -273,6 +277,8 @@ class _Page:
                 fits = self._put_quoted(item)
             elif item.section == STATE and item.about == "file":
                 fits = self._put_file(item)
+            elif item.section == STATE and item.about == "step done":
+                fits = self._put_done(item)
             else:
                 fits = self._put(item.section, _state_line(item, self.step_note), _rank(item))
             if not fits:
@@ -308,6 +314,15 @@ class _Page:
         fits = self._replace(STATE, old, _files(together), _rank(item)[:2])
         if fits:
             self.files[item.mark] = together
+        return fits
+
+    def _put_done(self, item: Item) -> bool:
+        """A finished step: on one line with the others."""
+        together = sorted([*self.done, item], key=lambda one: -one.line)
+        old = self.done and _done(self.done)
+        fits = self._replace(STATE, old, _done(together), _rank(item)[:2])
+        if fits:
+            self.done = together
         return fits
 
     def _replace(self, section: str, old: str | list[Any], new: str, order: Order) -> bool:
@@ -443,6 +458,11 @@ def _files(items: list[Item]) -> str:
             parts += [folder + name for name in names]
     label = _UNCOMMITTED if items[0].mark == UNCOMMITTED else _FILES
     return f"- {label}{f'in {root}: ' if root else ''}{', '.join(parts)}"
+
+
+def _done(items: list[Item]) -> str:
+    """Finished steps on one line, the newest first, each behind its pointer."""
+    return "- steps done: " + "; ".join(f"{_pointer(one)} {folded(one.text)}" for one in items)
 
 
 def _root(paths: list[str]) -> str:

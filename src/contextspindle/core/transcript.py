@@ -36,7 +36,9 @@ RESULT = "result"  # got the answer of a call; ``failed`` if the harness or the 
 PROPOSAL = "proposal"  # put a plan before the human, who approved it (or not: ``failed``)
 
 # What ran beside the agent.
-LAUNCH = "launch"  # sent off a subagent or a background command; ``call`` is its key
+# Sent off a subagent or a background command; ``call`` is its key, ``via`` the name that the
+# harness gave it, where that is known.
+LAUNCH = "launch"
 OUTCOME = "outcome"  # that came back, with what it said
 
 # The state of its list of steps.

@@ -143,6 +143,22 @@ def prose(given: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
+def written(given: dict[str, Any]) -> str:
+    """The lines that an edit puts into its file, without those that it only keeps."""
+    edits = given.get("edits")
+    found: dict[str, None] = {}
+    for one in (given, *(edits if isinstance(edits, list) else ())):
+        if isinstance(one, dict):
+            new = next((one[key] for key in _NEW if isinstance(one.get(key), str)), "")
+            old = string(one.get("old_string"))
+            kept = set(old.split("\n")) if old else ()
+            found.update((row, None) for row in new[:_HEAD].split("\n") if row not in kept)
+    return clean("\n".join(found)[:_HEAD])
+
+
+_NEW = ("new_string", "content", "new_source", "file_text", "new_str")
+
+
 def answers(line: int, detail: dict[str, Any], call: str) -> list[Turn]:
     """What the human answered, each with its question; the options offered are not their words."""
     answers, notes = detail.get("answers"), detail.get("annotations")

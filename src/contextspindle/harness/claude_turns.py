@@ -176,10 +176,13 @@ class Parser:
         if tool.startswith(_AGENT_TOOLS) and tool not in _NOT_AGENTS:
             prompt = shapes.bounded(without_echo(shapes.string(given.get("prompt"))))
             return Turn(line, LAUNCH, prompt, tool=tool, call=call, about=about)
+        via = _KINDS.get(tool, "")
+        if via == EDIT:
+            return Turn(line, CALL, without_echo(shapes.written(given)), via, tool, call, about)
         text = shapes.bounded(
             without_echo(shapes.string(given.get("command")) or shapes.prose(given))
         )
-        return Turn(line, CALL, text, _KINDS.get(tool, ""), tool, call, about)
+        return Turn(line, CALL, text, via, tool, call, about)
 
     # ---- under the user's role ----
 
@@ -361,7 +364,7 @@ class Parser:
         background = shapes.string(known.get("backgroundTaskId"))
         if background:
             self._remember(background, call)
-            return [Turn(line, LAUNCH, tool=tool, call=call, about=about)]
+            return [Turn(line, LAUNCH, via=clean(background), tool=tool, call=call, about=about)]
         if known.get("isAsync") or text.startswith("Async agent launched"):
             self._remember(shapes.string(known.get("agentId")), call)
             return []

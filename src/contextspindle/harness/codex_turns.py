@@ -196,9 +196,20 @@ class Parser:
         if tool in ("update_plan", "request_user_input"):
             return []  # the result tells whether it came to anything
         if files:
+            added = "\n".join(row[1:] for row in source.split("\n") if row.startswith("+"))
+            written = shapes.bounded(without_echo(added))
             return [
-                Turn(line, CALL, "", EDIT, tool, key, shortened(folded(path), shapes.ABOUT))
-                for key, path in _keyed(call, files)
+                # What the patch adds is told with its first file.
+                Turn(
+                    line,
+                    CALL,
+                    "" if at else written,
+                    EDIT,
+                    tool,
+                    key,
+                    shortened(folded(path), shapes.ABOUT),
+                )
+                for at, (key, path) in enumerate(_keyed(call, files))
             ]
         about = shortened(folded(command), shapes.ABOUT) or about_of(given)
         if tool in _SENDS_OFF:

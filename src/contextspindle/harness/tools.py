@@ -52,8 +52,11 @@ class Calls:
         if tool in self._agents:
             prompt = shapes.string(known.get("prompt"))
             return [Turn(line, LAUNCH, self._told(prompt), tool=tool, call=call, about=about)]
+        kind = self._kind(tool)
         text = shapes.string(known.get("command")) or shapes.prose(known)
-        return [Turn(line, CALL, self._told(text), self._kind(tool), tool, call, about)]
+        if kind == EDIT:
+            text = shapes.written(known)
+        return [Turn(line, CALL, self._told(text), kind, tool, call, about)]
 
     def result(self, line: int, call: str, text: str, *, failed: bool) -> list[Turn]:
         """What came of the call."""

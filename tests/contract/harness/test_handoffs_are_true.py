@@ -152,8 +152,9 @@ def is_of_state(source: Source, number: int, said: str) -> bool:
         return verdict and source.holds_before(found[1], number)
     if found := re.match(r"commit: ([0-9a-f]{7,40}) (.*)$", said):
         return source.holds(found[1], number) and source.holds(found[2], number)
-    if found := re.match(r"\w+ (?:sent|called): (.*)$", said):
-        return source.holds_before(found[1], number)
+    if found := re.match(r"\w+ (?:sent(?: as (\S+))?|called): (.*)$", said):
+        named = not found[1] or source.holds_before(found[1], len(source.rows))
+        return named and source.holds_before(found[2], number)
     if found := re.match(r"(?:step done: )?#\S+ ?(?:[a-z_]+)?: (.*)$|step done: #\S+ (.*)$", said):
         title, _, note = (found[1] or found[2]).partition(restoration.NOTE)
         if source.holds_before(title, number):
@@ -218,6 +219,10 @@ def untrue(source: Source, text: str) -> list[str]:
         if re.match("- files changed(, newest first| and, as far as seen, uncommitted): ", line):
             names = paths_of(line.partition(": ")[2])
             wrong += [n for n in names if not source.holds_before(n, len(source.rows))]
+            continue
+        if line.startswith("- steps done: "):
+            steps = re.findall(r"\[L(\d+)\] (#.*?)(?=; \[L|$)", line)
+            wrong += [t for n, t in steps if not is_true(source, int(n), f"step done: {t}")]
             continue
         found = re.match(r"- \[L(\d+)\] ?(.*)$", line)
         if not found:

@@ -28,7 +28,7 @@ OURS = (
     r"(?:\(unanswered\)|unanswered): ",
     r"#\S+ (?:pending|in_progress|open)?: ",
     r"(?:branch|pull request|commit|git status|step done|last test run)(?: failed)?: ",
-    r"(?:then \S+|\S+ (?:gave|sent|called|failed)|\S+ gave failed|\S+): ",
+    r"(?:then \S+|\S+ (?:gave|sent|sent as \S+|called|failed)|\S+ gave failed|\S+): ",
 )
 LABEL = re.compile("|".join(f"(?:{one})" for one in OURS))
 TEMPLATES = re.compile(
@@ -90,6 +90,15 @@ def test_every_line_is_a_quotation_of_the_line_it_points_to_or_a_template(
 def followed_back(text: str, lines: list[bytes]) -> int:
     """How many lines of the text have a pointer; each of them is what its line says."""
     text = re.sub(r"<<(said-\w+)\n.*?\n\1>>\n", "", text, flags=re.DOTALL)
+    # Finished steps share a line, each behind its pointer.
+    text = re.sub(
+        r"(?m)^- steps done: (.*)$",
+        lambda row: "\n".join(
+            f"- [{number}] step done: {step}"
+            for number, step in re.findall(r"\[(L\d+)\] (#.*?)(?=; \[L|$)", row[1])
+        ),
+        text,
+    )
     count = 0
     for line in text.split("\n"):
         pointed = POINTER.fullmatch(line)

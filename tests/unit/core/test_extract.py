@@ -13,12 +13,14 @@ from contextspindle.core.draft import (
     LAST,
     LEFT,
     LIMIT,
+    REPORT,
     RULE,
     SECTIONS,
     STATE,
     UNANSWERED,
 )
 from contextspindle.core.extract import Extractor
+from contextspindle.core.ranking import UNREAD
 from contextspindle.core.redaction import MASK
 from contextspindle.core.text import folded
 from contextspindle.core.transcript import (
@@ -266,6 +268,32 @@ def test_what_the_agent_did_after_its_last_words_is_kept_and_what_it_looked_at_i
     talk.work(1, "make test")
     trail = [(item.about, item.text) for item in talk.draft.of(LEFT)[1:]]
     assert trail == [("then Read", "mast.py"), ("then Bash", "make test")]
+
+
+def test_the_names_that_an_edit_brings_into_the_session_can_be_quoted():
+    talk = Talk().user("mend the mast of the yawl").agent("The rigging_plan is old.")
+    talk.add(CALL, "def splice_mast(rope):\n    return rigging_plan", EDIT, tool="Edit", call="e1")
+    talk.add(RESULT, "", EDIT, tool="Edit", call="e1")
+    named = [item.text for item in talk.draft.of(FOUND) if item.about == "Edit"]
+    assert named == ["splice_mast"]
+
+
+def test_a_report_counts_as_unread_until_the_agent_writes_again():
+    def kinds(talk):
+        extractor = Extractor()
+        for turn in talk.turns:
+            extractor.feed(turn)
+        _, passages, _ = extractor.candidates(extractor.terms.weights())
+        return [one.kind for one in passages if one.item.about == REPORT]
+
+    talk = Talk().user("look around").add(OUTCOME, "Two reefs near buoy_17.", call="c9")
+    assert kinds(talk) == [UNREAD]
+    assert kinds(talk.agent("I see.")) == [REPORT]
+
+
+def test_a_command_answers_nothing():
+    talk = Talk().user("mend it").agent("Shall I dock?").user("/status", via=COMMAND).work()
+    assert talk.last().about == ""
 
 
 def test_compactions_and_utterances_are_counted():

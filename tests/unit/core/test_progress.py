@@ -271,3 +271,42 @@ def test_memory_is_bounded():
     assert len(followed.calls) < 100
     assert len(followed.launched) < 100
     assert len(followed.commits) < 100
+
+
+def test_a_test_run_is_known_by_its_program_or_by_what_that_is_told_to_do():
+    for command in (
+        "cd boat && npm run test:unit 2>&1 | tail -5",
+        "CI=1 .venv/bin/pytest -q tests/unit",
+        "go test -run 'TestMast' ./...",
+        "pnpm --filter @boat/mast test",
+        "mise run lint",
+        "python run_tests.py",
+    ):
+        (item,) = progress(*ran("c1", command, "12 passed")).items()
+        assert item.text.endswith("-> 12 passed"), command
+
+
+def test_what_only_speaks_of_tests_is_no_test_run():
+    for command in (
+        'CODE=$(grep "for test2@example.org" out.txt | tail -1) && echo "$CODE"',
+        "cat tests/mast.py",
+        "git add tests && git commit -m 'test the mast'",
+        "cd build && ls",
+        "boat checkpoint list",
+        "git commit -F - <<EOF\ntests for the mast\nEOF",
+    ):
+        assert progress(*ran("c1", command, "3 rows")).items() == [], command
+
+
+def test_the_verdict_is_the_row_that_says_how_it_went():
+    output = "Tests  241 passed (241)\nStart at 10:12:07\nDuration 2.47s (setup 0ms)"
+    (item,) = progress(*ran("c1", "vitest run", output)).items()
+    assert item.text == "vitest run -> Tests 241 passed (241)"
+
+
+def test_work_in_the_background_is_named_as_the_harness_names_it():
+    followed = progress(
+        Turn(1, CALL, "serve", COMMAND_LINE, "Bash", "c2", "serve"),
+        Turn(2, LAUNCH, via="b7f0", tool="Bash", call="c2", about="serve"),
+    )
+    assert shown(followed, RUNNING) == [("Bash sent as b7f0", "serve")]

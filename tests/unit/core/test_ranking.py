@@ -60,7 +60,7 @@ def test_the_same_candidates_give_the_same_order_within_the_bytes():
 def test_what_is_told_already_comes_after_what_is_new():
     counts = counted("alpha_1 beta_2", "gamma_3 delta_4")
     passages = [passage("alpha_1 beta_2", 1), passage("gamma_3 delta_4", 2)]
-    chosen = choice(passages, [1.0, 1.0], counts.weights(), 500, ["alpha_1", "beta_2"], 0.0)
+    chosen = choice(passages, [1.0, 1.0], counts.weights(), 500, ["alpha_1", "beta_2"])
     assert chosen == [1, 0]
 
 
@@ -68,7 +68,7 @@ def test_behind_the_pointer_of_another_a_quotation_costs_less():
     counts = counted("alpha_1", "beta_2", "gamma_3")
     passages = [passage("alpha_1", 1), passage("beta_22", 2), passage("gamma_3", 1)]
     weight = counts.weights()
-    chosen = choice(passages, [3.0, 1.0, 0.9], weight, 500, (), 0.0)
+    chosen = choice(passages, [3.0, 1.0, 0.9], weight, 500, ())
     assert chosen == [0, 2, 1]
 
 

@@ -136,6 +136,18 @@ def test_files_without_a_commit_after_them_are_named_as_that():
     assert "\n- files changed, newest first: src/b.py\n" in text
 
 
+def test_finished_steps_share_a_line_each_behind_its_pointer():
+    text = shown(
+        Item(STATE, "#1 hoist", 3, about="step done"), Item(STATE, "#2 dock", 5, about="step done")
+    )
+    assert "\n- steps done: [L5] #2 dock; [L3] #1 hoist\n" in text
+
+
+def test_what_is_cut_at_its_start_begins_with_a_whole_word():
+    text = shown(Item(LEFT, "starboard " * 200, 7))
+    assert "\n- [L7] … starboard starboard" in text
+
+
 def test_a_folder_of_many_files_is_named_once():
     names = ("strategy/manual/one.go", "strategy/manual/two.go", "main.go", "session/state.go")
     files = [Item(STATE, f"cmd/{name}", n, about="file") for n, name in enumerate(names, 1)]

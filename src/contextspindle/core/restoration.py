@@ -377,8 +377,11 @@ class _Page:
 def _which(header: Header, budget: int) -> list[str]:
     """Which session this is, of when, and how to follow a pointer."""
     notes = [shortened(folded(note), 300) for note in header.notes]
+    while len(notes) > 1 and sum(map(size, notes)) > budget // 6:
+        notes.pop()
+    notes[:1] = [shortened(note, budget // 5) for note in notes[:1]]
     if not header.session:
-        return [note for note in notes if size(note) <= budget // 6]
+        return notes if budget >= 800 else []
     parts = [f"Session {shortened(folded(header.session), 80)}"]
     if header.agent:
         parts.append(f"subagent {shortened(folded(header.agent), 40)}")
@@ -392,9 +395,7 @@ def _which(header: Header, budget: int) -> list[str]:
     line = ", ".join(parts) + "."
     if header.source and budget >= _ROOMY:
         line += f" [L9] is line 9 of its transcript: {folded(header.source)} 9 prints it."
-    while notes and sum(map(size, notes)) > budget // 6:
-        notes.pop()
-    return [shortened(line, budget // 3), *notes] if header.session else notes
+    return [shortened(line, budget // 3), *notes]
 
 
 def _pointer(item: Item) -> str:

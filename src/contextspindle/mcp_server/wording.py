@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..errors import SpindleError
 
 _ARGUMENTS = (
+    (r"carry its token: --claim TOKEN, or CONTEXTSPINDLE_CLAIM", "give its token as claim"),
     (r"--evidence TEXT --for N", "evidence, and criterion for one of them"),
     (r"--evidence TEXT", "evidence"),
     (r"again with --evidence-file", "again with evidence_files"),

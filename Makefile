@@ -33,12 +33,13 @@ test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a sta
 test-live-newest: $(VENV)/.tools $(VENV)/.installed  ## the same with their newest versions, and what changed
 	$(BIN)/python -m pytest tests/live -rs --newest
 
-check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs
+check: $(VENV)/.tools $(VENV)/.installed  ## format, lint, types, import contracts, generated docs, links
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/links.py
 
 format: $(VENV)/.tools  ## put every file into its one form
 	$(BIN)/ruff check --fix .
@@ -47,8 +48,12 @@ format: $(VENV)/.tools  ## put every file into its one form
 bench: $(VENV)/.installed  ## what a command costs, against the bare interpreter
 	$(BIN)/python benchmarks/ledger.py
 
-docs: $(VENV)/.installed  ## write the generated pages of the reference
+docs: $(VENV)/.installed $(VENV)/.site  ## write the generated pages, then the site: build/site
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/links.py
+	rm -rf build/site build/doctrees
+	$(BIN)/sphinx-build -q -W --keep-going -c docs/site -d build/doctrees -b html . build/site
+	@echo "build/site/index.html"
 
 clean:
 	rm -rf $(VENV) .live build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
@@ -66,6 +71,11 @@ $(VENV)/.installed: $(VENV)/.needed $(SOURCES)
 # What the package needs besides: a forced installation of it alone would leave that out.
 $(VENV)/.needed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet .
+	@touch $@
+
+# The generator of the site, for `make docs` alone.
+$(VENV)/.site: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/bin/python pyproject.toml

@@ -1,4 +1,5 @@
-"""The reference names every command, error and setting, and its generated pages are current."""
+"""The reference names every command, error, setting, tool and hook, and its generated pages are
+current."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ import pytest
 
 from contextspindle import config, errors
 from contextspindle.cli import full, parse, table
+from contextspindle.harness import ADAPTERS, adapter
+from contextspindle.mcp_server import tools
 
 
 def every_error(kind: type[errors.SpindleError] = errors.SpindleError) -> list:
@@ -145,6 +148,41 @@ def test_every_option_and_place_has_help():
 def test_every_command_has_its_documents_described(page):
     for one in table.COMMANDS:
         assert f"\n### `{' '.join(one.words)}`\n" in page("json.md")
+
+
+# -- tools and hooks
+
+
+def part_of(page: str, heading: str) -> str:
+    (found,) = (part for part in page.split("\n## ") if part.startswith(f"{heading}\n"))
+    return found
+
+
+@pytest.mark.parametrize("one", tools.TOOLS, ids=lambda one: one.name)
+def test_every_tool_is_documented_with_all_it_takes(page, one):
+    part = part_of(page("mcp.md"), one.name)
+    assert one.summary in part
+    for argument in one.arguments:
+        assert f"\n| `{argument.name}` | " in part
+        assert argument.help in part
+    assert f"| [`{one.name}`](#{one.name}) | {one.summary} |" in page("mcp.md")
+
+
+def test_every_command_without_a_tool_is_documented_with_the_reason(page):
+    part = part_of(page("mcp.md"), "Commands without a tool")
+    for words, reason in tools.WITHOUT_TOOL.items():
+        assert f"| `{' '.join(words)}` | {reason}. |" in part
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_hook_that_is_installed_is_documented(page, name):
+    hooks = adapter(name).HOOKS
+    found = [part for part in page("harnesses.md").split("\n## ") if f"setup {name}`" in part]
+    assert len(found) == (1 if hooks else 0)
+    for event, _, limit, _ in hooks:
+        rows = [line for line in found[0].splitlines() if line.startswith(f"| `{event}`")]
+        assert rows
+        assert all(row.split("|")[2].strip() == str(limit) for row in rows)
 
 
 # -- settings

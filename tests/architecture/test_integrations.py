@@ -13,7 +13,7 @@ from contextspindle.cli import full, parse
 from contextspindle.harness import claude_code, hooks, install
 from contextspindle.mcp_server.tools import TOOLS
 
-TEXTS = ("README.md", "docs/**/*.md", "integrations/**/*.md")
+TEXTS = ("README*.md", "docs/**/*.md", "examples/**/*.md", "integrations/**/*.md")
 
 SAID = re.compile(r"contextspindle (?!-)[a-z]+ [^`\n]*|contextspindle (?:verify|init)\b[^`\n]*")
 

@@ -67,7 +67,7 @@ def main() -> None:
     settings.write_text('{"theme": "dark"}')
     ours("init")
     task = ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
-    ours("setup", "claude-code", "--write")
+    ours("setup", "claude-code", "--hooks", "--write")
     runs: list[dict[str, Any]] = []
     for run in json.load(sys.stdin):
         if "before" in run:
@@ -82,7 +82,7 @@ def main() -> None:
         runs.append({"results": ended, "session": session, "requests": requests})
     status = ours("fuse", "status", "--json")
     listed = ours("fuse", "list", "100", "--json")
-    ours("setup", "claude-code", "--remove")
+    ours("setup", "claude-code", "--hooks", "--remove")
     report = {
         "runs": runs,
         "task": task.strip(),

@@ -10,7 +10,8 @@
     │  ├─ NothingReady
     │  ├─ SnapshotNotFound
     │  ├─ MemoryNotFound
-    │  └─ ItemNotFound
+    │  ├─ ItemNotFound
+    │  └─ ProgramNotFound
     ├─ Conflict                 4
     │  ├─ VersionConflict
     │  ├─ IdempotencyConflict
@@ -140,6 +141,13 @@ class ItemNotFound(NotFound):
     hint = "'contextspindle recall QUERY' shows ids."
 
 
+class ProgramNotFound(NotFound):
+    """No program that runs agents was found on this machine."""
+
+    code = "PROGRAM_NOT_FOUND"
+    hint = "Name one: 'contextspindle setup claude-code'. 'contextspindle setup --help' lists them."
+
+
 class Conflict(SpindleError):
     """Somebody else was first; nothing was written."""
 
@@ -248,11 +256,11 @@ class SettingsDamaged(HarnessError):
     """The settings file of a harness is not of the form that it must have; it was not touched."""
 
     code = "SETTINGS_DAMAGED"
-    hint = "Mend the file, or add the hooks by hand as the preview shows them."
+    hint = "Mend the file, then try again; until then nothing of ours is put in or taken out."
 
 
 class SetupIncomplete(HarnessError):
-    """The hooks of a harness are missing, out of date, or cannot be run."""
+    """Our part in a program's settings is missing, out of date, or cannot be run."""
 
     code = "SETUP_INCOMPLETE"
     hint = "'contextspindle setup HARNESS --write' brings them up to date."

@@ -54,7 +54,7 @@ def main() -> None:
     settings.write_text(before)
     ours("init")
     task = ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
-    ours("setup", "claude-code", "--write")
+    ours("setup", "claude-code", "--hooks", "--write")
     runs: list[dict[str, Any]] = []
     for run in json.load(sys.stdin):
         if "before" in run:
@@ -69,7 +69,7 @@ def main() -> None:
         runs.append({"results": ended, "session": session, "requests": requests})
     status = ours("fuse", "status", "--json")
     listed = ours("fuse", "list", "100", "--json")
-    ours("setup", "claude-code", "--remove")
+    ours("setup", "claude-code", "--hooks", "--remove")
     report = {
         "runs": runs,
         "task": task.strip(),

@@ -161,8 +161,8 @@ def test_ch09_every_kind_of_start_is_matched_and_a_narrow_entry_of_ours_is_rewri
     settings.write_text(
         json.dumps({"hooks": {"SessionStart": [{"matcher": "startup|resume", "hooks": [old]}]}})
     )
-    assert project("setup", "--check").status == 6
-    assert project("setup", "claude-code", "--write").status == 0
+    assert project("fuse", "setup", "--check").status == 6
+    assert project("setup", "claude-code", "--hooks", "--write").status == 0
     groups = json.loads(settings.read_text())["hooks"]["SessionStart"]
     assert len(groups) == 1
     kinds = set(groups[0]["matcher"].split("|"))
@@ -272,9 +272,9 @@ def test_ch14_a_greeting_of_the_shell_does_not_reach_the_answer_and_is_found(
     greeting, _, rest = login.stdout.partition(b"\n")
     assert b"Ahoy" in greeting  # the shell's own doing, and what ours adds is one document
     assert "login page" in rest.decode()
-    assert project("setup", "--check").status == 0
+    assert project("fuse", "setup", "--check").status == 0
     spoiled = {"SHELL": "/bin/bash", "BASH_ENV": str(home / ".bashrc")}
-    found = project("setup", "--check", "--json", env=spoiled)
+    found = project("fuse", "setup", "--check", "--json", env=spoiled)
     assert (found.status, found.error["code"]) == (6, "SETUP_INCOMPLETE")
     assert "Ahoy-from-the-shell" in found.error["message"]
     assert str(home / ".bashrc") in found.error["message"]
@@ -284,7 +284,12 @@ def test_ch17_making_and_setting_up_again_leave_a_snapshot_as_it_is(project, pay
     project("fuse", "save", input=payload("PreCompact"))
     log = project.folder / ".contextspindle" / "fuse" / "ledger.jsonl"
     before, text = log.read_bytes(), told(project("fuse", "restore", input=payload("SessionStart")))
-    for words in (("init",), ("setup", "--write"), ("setup", "--write"), ("init", "--accept")):
+    for words in (
+        ("init",),
+        ("fuse", "setup", "--write"),
+        ("fuse", "setup", "--write"),
+        ("init", "--accept"),
+    ):
         assert project(*words).status == 0
     assert log.read_bytes() == before
     assert told(project("fuse", "restore", input=payload("SessionStart"))) == text

@@ -75,9 +75,9 @@ def test_in01_foreign_hooks_stay_under_every_event_and_the_preview_shows_the_cha
     hooks["SessionStart"].append({"matcher": "compact", "hooks": [foreign("theirs compact")]})
     settings.write_text(json.dumps({"hooks": hooks}, indent=2) + "\n")
     before = settings.read_text()
-    preview = project("setup", "claude-code").out.decode()
+    preview = project("setup", "claude-code", "--hooks").out.decode()
     assert settings.read_text() == before
-    assert project("setup", "claude-code", "--write").status == 0
+    assert project("setup", "claude-code", "--hooks", "--write").status == 0
     after = settings.read_text()
     added = [row[1:] for row in preview.split("\n") if row.startswith("+") and row[:3] != "+++"]
     taken = [row[1:] for row in preview.split("\n") if row.startswith("-") and row[:3] != "---"]
@@ -97,7 +97,7 @@ def test_in02_a_large_file_keeps_its_order_and_survives_a_kill_at_any_call(
     before = settings.read_bytes()
     count = {"LD_PRELOAD": str(fault_library), "FAULT_MODE": "kill"}
     for number in range(1, 40):
-        done = project("setup", "--write", env={**count, "FAULT_AT": str(number)})
+        done = project("fuse", "setup", "--write", env={**count, "FAULT_AT": str(number)})
         now = settings.read_bytes()
         if done.status == 0:
             break
@@ -105,7 +105,7 @@ def test_in02_a_large_file_keeps_its_order_and_survives_a_kill_at_any_call(
         assert list(json.loads(now))[:400] == list(known)
     assert done.status == 0
     assert number > 3
-    assert project("setup", "--write").status == 0
+    assert project("fuse", "setup", "--write").status == 0
     found = json.loads(settings.read_text())
     assert list(found)[:400] == list(known)
     assert {name: found[name] for name in known} == known
@@ -128,13 +128,13 @@ BAD = ("null", "[]", '{"a": ', '{"a" 1}', '\n\n{"a": 1]', '{"hooks": []}', '{"ho
 @pytest.mark.parametrize("content", GOOD)
 def test_in03_comments_commas_and_marks_stay_as_they_are(project, settings, content):
     settings.write_bytes(content.encode())
-    assert project("setup", "--write").status == 0
+    assert project("fuse", "setup", "--write").status == 0
     after = settings.read_bytes().decode()
     for part in content.split():
         assert part.rstrip("]},") in after
     assert after.startswith("\ufeff") == content.startswith("\ufeff")
-    assert project("setup", "--check").status == 0
-    assert project("setup", "--remove").status == 0
+    assert project("fuse", "setup", "--check").status == 0
+    assert project("fuse", "setup", "--remove").status == 0
     assert settings.read_bytes().decode() == content
 
 
@@ -142,7 +142,7 @@ def test_in03_comments_commas_and_marks_stay_as_they_are(project, settings, cont
 def test_in03_what_is_damaged_is_refused_with_its_place_and_not_touched(project, settings, content):
     settings.write_text(content)
     for words in (("--write",), ("--remove",), ("--check",)):
-        done = project("setup", *words, "--json")
+        done = project("fuse", "setup", *words, "--json")
         assert (done.status, done.error["code"]) == (6, "SETTINGS_DAMAGED")
         assert settings.read_text() == content
     if content.lstrip().startswith("{") and "hooks" not in content:
@@ -153,25 +153,25 @@ def test_in04_a_second_installation_takes_the_place_of_the_first(
     project, installed, settings, tmp_path
 ):
     second = installed(tmp_path / "second")
-    assert project("setup", "--write").status == 0
-    assert second("setup", "--write").status == 0
+    assert project("fuse", "setup", "--write").status == 0
+    assert second("fuse", "setup", "--write").status == 0
     hooks = json.loads(settings.read_text())["hooks"]
     commands = [
         one["command"] for groups in hooks.values() for group in groups for one in group["hooks"]
     ]
-    assert len(commands) == 3
+    assert len(commands) == 4
     assert all(command.startswith(second.path) for command in commands)
-    assert second("setup", "--check").status == 0
+    assert second("fuse", "setup", "--check").status == 0
 
 
 def test_in06_a_foreign_hook_in_our_own_group_stays(project, settings):
     settings.write_text('{"theme": "dark"}')
-    project("setup", "--write")
+    project("fuse", "setup", "--write")
     known = json.loads(settings.read_text())
     for groups in known["hooks"].values():
         groups[0]["hooks"].append(foreign("theirs"))
     settings.write_text(json.dumps(known, indent=2))
-    assert project("setup", "--remove").status == 0
+    assert project("fuse", "setup", "--remove").status == 0
     for groups in known["hooks"].values():
         groups[0]["hooks"] = [one for one in groups[0]["hooks"] if one["command"] == "theirs"]
     assert json.loads(settings.read_text()) == known
@@ -180,7 +180,7 @@ def test_in06_a_foreign_hook_in_our_own_group_stays(project, settings):
 def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     settings.write_text('{"theme": "dark"}')
     before = settings.read_bytes()
-    said = project("setup", "--write").out.decode()
+    said = project("fuse", "setup", "--write").out.decode()
     assert project("doctor").status == 0
     assert "Sessions that are open keep their old settings until they are started again" in said
     assert f"hooks of claude-code: {settings}" in project("fuse", "status").out.decode()
@@ -188,9 +188,9 @@ def test_in08_hooks_that_were_written_over_are_missed(project, settings):
     shown = project("fuse", "status").out.decode()
     assert "hooks of claude-code: none found" in shown
     assert "a session that is open must be started again" in shown
-    done = project("setup", "--check", "--json")
+    done = project("fuse", "setup", "--check", "--json")
     assert (done.status, done.error["code"]) == (6, "SETUP_INCOMPLETE")
-    assert "'contextspindle setup claude-code --write'" in done.error["hint"]
+    assert "'contextspindle setup claude-code --hooks --write'" in done.error["hint"]
     done = project("setup", "codex", "--mcp", "--shared", "--check", "--json")
     assert "'contextspindle setup codex --mcp --shared --write'" in done.error["hint"]
     looked = project("doctor").out.decode()
@@ -206,11 +206,11 @@ def test_in09_letters_of_any_kind_in_the_home_folder_are_no_hindrance(
     folder = tmp_path / name
     ours = installed(folder)
     ours.environment["HOME"] = str(folder)
-    assert ours("setup", "--write").status == 0
+    assert ours("fuse", "setup", "--write").status == 0
     command = stored(folder / ".claude" / "settings.json")
     text = answers(command, project.folder, payload, PATH=os.defpath, HOME=str(folder))
     assert "login page" in text
-    assert ours("setup", "--check").status == 0
+    assert ours("fuse", "setup", "--check").status == 0
 
 
 def test_in10_a_blank_in_the_path_does_not_split_the_command(
@@ -218,7 +218,7 @@ def test_in10_a_blank_in_the_path_does_not_split_the_command(
 ):
     project("fuse", "save", input=payload("PreCompact"))
     ours = installed(tmp_path / "First Last")
-    ours("setup", "--write")
+    ours("fuse", "setup", "--write")
     command = stored(home / ".claude" / "settings.json")
     shells = [shell for shell in ("/bin/sh", "/bin/bash", "/bin/zsh") if os.path.exists(shell)]
     text = answers(command, project.folder, payload, shells, PATH=os.defpath, HOME=str(home))
@@ -227,7 +227,7 @@ def test_in10_a_blank_in_the_path_does_not_split_the_command(
 
 def test_in11_the_stored_command_needs_no_path(project, payload, home):
     project("fuse", "save", input=payload("PreCompact"))
-    project("setup", "--write")
+    project("fuse", "setup", "--write")
     command = stored(home / ".claude" / "settings.json")
     assert command.startswith("/")
     text = answers(command, project.folder, payload, PATH="/nonexistent", HOME=str(home))

@@ -118,10 +118,10 @@ def status(call: Call) -> Reply:
 
 
 def setup(call: Call) -> Reply:
-    """The set-up of Claude Code, under the fuse's own noun."""
-    from .setup import setup
+    """The hooks of Claude Code, under the fuse's own noun."""
+    from .setup import hooks
 
-    return setup(call)
+    return hooks(call)
 
 
 # -- by hand

@@ -78,20 +78,26 @@ FUSE_COMMANDS = (
         ("setup",),
         "setup",
         "setup",
-        "Bring our hooks, or our MCP server, into a program's settings: a preview, unless told.",
-        (Positional("harness", "the program; claude-code if left out", required=False),),
-        (Option("--mcp", "the MCP server, instead of the hooks of the fuse", "switch"), *_SETUP),
+        "Set up the programs that run agents: a preview, unless told to write.",
+        (Positional("harness", "the program; all that are found if left out", required=False),),
         (
-            "contextspindle setup claude-code",
-            "contextspindle setup claude-code --write",
-            "contextspindle setup claude-code --project --check",
-            "contextspindle setup opencode --write",
+            Option("--hooks", "the hooks of the fuse alone", "switch"),
+            Option("--mcp", "the MCP server alone", "switch"),
+            *_SETUP,
+        ),
+        (
+            "contextspindle setup",
+            "contextspindle setup --write",
+            "contextspindle setup claude-code --hooks --check",
             "contextspindle setup codex --mcp --write",
         ),
-        "Hooks: claude-code, codex, qwen-code, droid, gemini, copilot-cli; opencode gets a plugin,"
-        " a file that is all ours. With --mcp: claude-code, codex, gemini, opencode, cursor,"
-        " vscode, copilot-cli. Codex gets a skill and a section in your AGENTS.md too, and leave"
-        " for the reading tools. " + _SETUP_NOTE,
+        "A program gets the hooks of the fuse, the MCP server, and a section in your instructions"
+        " for it, as far as it has a place for them: claude-code, codex, qwen-code, droid, gemini,"
+        " copilot-cli, opencode (a plugin in place of hooks); cursor and vscode get the server. One"
+        " is found by the folder of its settings or by its command on the PATH. Each gets all or"
+        " nothing; without a name, one that cannot be done does not stop the others, and the status"
+        " is 6. With --mcp too, Codex gets a skill and the section, and leave for the reading"
+        " tools. " + _SETUP_NOTE,
     ),
     Command(
         ("mcp",),
@@ -116,7 +122,7 @@ FUSE_COMMANDS = (
         ("fuse", "setup"),
         "fuse",
         "setup",
-        "The same as 'setup claude-code'.",
+        "The same as 'setup claude-code --hooks'.",
         (),
         _SETUP,
         ("contextspindle fuse setup --write", "contextspindle fuse setup --remove"),

@@ -1,15 +1,17 @@
-"""Commands that bring our hooks into the settings of a harness, and take them out again."""
+"""The command that brings our part into programs' settings, and takes it out again."""
 
 from __future__ import annotations
 
-from ..errors import InvalidInput, SetupIncomplete
+from ..errors import InvalidInput, ProgramNotFound, SetupIncomplete, SpindleError
 from .reply import Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import Call
 
-DEFAULT = "claude-code"
+CLAUDE_CODE = "claude-code"
 ADVICE = "Sessions that are open keep their old settings until they are started again.\n"
 TRUST = {
     "claude-code": "Claude Code runs no hook in a folder before you have trusted it there.",
@@ -20,73 +22,142 @@ TRUST = {
     "qwen-code": "Qwen Code asks whether you trust a folder, and may run no hook there before.",
 }
 """What a program asks its user before it runs a hook: nobody else answers that."""
+SERVER_TRUST = {
+    "claude-code": "Claude Code asks before it uses a server that a project brings.",
+    "vscode": "VS Code asks whether you trust a server before it starts it.",
+}
+"""What a program asks before it starts a server of a project."""
 
 
 def setup(call: Call) -> Reply:
-    """Bring our hooks into a harness's settings: a preview, unless told to write."""
-    from .. import __version__, programs
+    """Bring our part into a program's settings, or into all of theirs: a preview, unless told."""
+    from .. import programs
 
     values = call.values
-    scope = one_of(call, {"project": "project", "shared": "shared"}, "user")
-    action = one_of(call, {"write": "write", "remove": "remove", "check": "check"}, "preview")
-    name = values.get("harness") or DEFAULT
-    if values.get("mcp"):
-        return _server(name, scope, action, values["workspace"])
-    project = values["workspace"]
-    done = programs.set_up(name, scope, action, version=__version__, project=project)
-    if done.problems:
-        raise SetupIncomplete(
-            f"{name}: {'; '.join(done.problems)} ({done.path})",
-            hint=_mending(name, scope),
-            problems=[*done.problems],
-        )
-    data = {
-        "harness": name,
-        "scope": scope,
-        "file": done.path,
-        "action": action,
-        "changed": done.changed(),
-        "diff": diff(done.path, done.before or "", done.after or ""),
-    }
-    advice = ADVICE if action in ("write", "remove") and done.changed() else ""
-    if advice and action == "write" and name in TRUST:
-        advice += f"{TRUST[name]} Only you can do that.\n"
-    return Reply(data, _text(name, action, data, done.what) + advice)
+    switches = {"hooks": programs.HOOKS, "mcp": programs.SERVER}
+    parts = tuple(part for word, part in switches.items() if values[word]) or programs.PARTS
+    if values["harness"]:
+        return _one(call, values["harness"], parts)
+    return _all(call, parts)
 
 
-def _mending(name: str, scope: str) -> str:
-    """What to do about a set-up that is not whole: the same one, written."""
-    given = "" if scope == "user" else f" --{scope}"
-    return f"'contextspindle setup {name}{given} --write' brings them up to date."
-
-
-def _server(name: str, scope: str, action: str, project: str | None) -> Reply:
-    """The same for our MCP server, which some programs have more than one file for."""
+def hooks(call: Call) -> Reply:
+    """The hooks of Claude Code alone."""
     from .. import programs
-    from ..mcp_server.tools import TOOLS
 
-    reads = tuple(tool.name for tool in TOOLS if tool.reads)
-    done = programs.register(name, scope, action, reads=reads, project=project)
-    problems = [f"{problem} ({one.path})" for one in done for problem in one.problems]
+    return _one(call, CLAUDE_CODE, (programs.HOOKS,))
+
+
+def _wish(call: Call) -> tuple[str, str]:
+    """The scope, and what is to be done."""
+    scope = one_of(call, {"project": "project", "shared": "shared"}, "user")
+    actions = {"write": "write", "remove": "remove", "check": "check"}
+    return scope, one_of(call, actions, "preview")
+
+
+def _one(call: Call, name: str, parts: tuple[str, ...]) -> Reply:
+    """One program, by its name: what it lacks, or cannot be done, is an error."""
+    scope, action = _wish(call)
+    row = _row(call, name, parts, scope, action)
+    problems = [f"{one} ({file['file']})" for file in row["files"] for one in file["problems"]]
     if problems:
         raise SetupIncomplete(
             f"{name}: {'; '.join(problems)}",
-            hint=_mending(f"{name} --mcp", scope),
+            hint=_mending(name, parts, scope),
             problems=problems,
         )
-    files = [
-        {
-            "file": one.path,
-            "changed": one.changed(),
-            "diff": diff(one.path, one.before or "", one.after or ""),
-        }
-        for one in done
-    ]
-    data = {"harness": name, "scope": scope, "action": action, "files": files}
-    shown = [_text(name, action, one, "server") for one in files]
-    if action in ("write", "remove") and any(one.changed() for one in done):
-        shown.append(ADVICE)
-    return Reply(data, "".join(shown))
+    data = {"scope": scope, "action": action, "parts": [*parts], "programs": [row]}
+    return Reply(data, _shown(row, action) + _advice([row], action))
+
+
+def _all(call: Call, parts: tuple[str, ...]) -> Reply:
+    """Every program that is found here; one that cannot be done does not stop the others."""
+    from .. import programs
+
+    scope, action = _wish(call)
+    known = programs.known()
+    found = [one for one in known if one.signs]
+    if not found:
+        looked = "; ".join(f"{one.name}: {', '.join(one.looked)}" for one in known)
+        raise ProgramNotFound(
+            f"No program that runs agents was found. Looked for folders and for commands: {looked}"
+        )
+    rows, shown, failed = [], [], False
+    for one in found:
+        try:
+            row = _row(call, one.name, parts, scope, action)
+        except InvalidInput as error:  # nothing of ours has a place there
+            row = _empty(one.name, left_out=[error.message])
+        except SpindleError as error:
+            said = {"code": error.code, "message": error.message, "hint": error.hint}
+            row = _empty(one.name, error=said)
+        row["found"] = [*one.signs]
+        rows.append(row)
+        failed = failed or bool(row["error"]) or any(file["problems"] for file in row["files"])
+        shown.append(f"==> {one.name}, found by {', '.join(one.signs)}\n{_shown(row, action)}\n")
+    data = {"scope": scope, "action": action, "parts": [*parts], "programs": rows}
+    return Reply(data, "".join(shown) + _advice(rows, action), status=6 if failed else 0)
+
+
+def _row(call: Call, name: str, parts: tuple[str, ...], scope: str, action: str) -> dict[str, Any]:
+    """What became of one program."""
+    from .. import __version__, programs
+    from ..mcp_server.tools import TOOLS
+
+    reads = tuple(tool.name for tool in TOOLS if tool.reads)
+    project = call.values["workspace"]
+    done = programs.set_up(
+        *(name, scope, action, parts), version=__version__, reads=reads, project=project
+    )
+    row = _empty(name, left_out=done.left_out)
+    row["files"] = [_file(one) for one in done.files]
+    if action == "write":
+        changed = [one.what for one in done.files if one.changed()]
+        if name in TRUST and any("hooks" in what for what in changed):
+            row["trust"].append(TRUST[name])
+        if scope == "shared" and name in SERVER_TRUST and any("server" in one for one in changed):
+            row["trust"].append(SERVER_TRUST[name])
+    return row
+
+
+def _empty(name: str, **more: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {"found": [], "files": [], "left_out": [], "trust": [], "error": None}
+    return {"harness": name, **empty, **more}
+
+
+def _file(one: Any) -> dict[str, Any]:
+    return {
+        "file": one.path,
+        "what": one.what,
+        "changed": one.changed(),
+        "diff": diff(one.path, one.before or "", one.after or ""),
+        "problems": [*one.problems],
+    }
+
+
+def _mending(name: str, parts: tuple[str, ...], scope: str) -> str:
+    """What to do about a set-up that is not whole: the same one, written."""
+    from .. import programs
+
+    given = "".join(
+        f" --{word}"
+        for word, wanted in (
+            ("hooks", parts == (programs.HOOKS,)),
+            ("mcp", parts == (programs.SERVER,)),
+            (scope, scope != "user"),
+        )
+        if wanted
+    )
+    return f"'contextspindle setup {name}{given} --write' brings them up to date."
+
+
+def _advice(rows: list[dict[str, Any]], action: str) -> str:
+    """What is left to the user once something has changed."""
+    if action not in ("write", "remove"):
+        return ""
+    changed = any(file["changed"] for row in rows for file in row["files"])
+    told = [f"{one} Only you can do that.\n" for row in rows for one in row["trust"]]
+    return "".join([ADVICE if changed else "", *told])
 
 
 def one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
@@ -97,10 +168,23 @@ def one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
     return given[0] if given else otherwise
 
 
-def _text(name: str, action: str, data: dict[str, object], what: str) -> str:
-    place = f"{name}: {data['file']}"
+def _shown(row: dict[str, Any], action: str) -> str:
+    """One program, as text."""
+    name, error = row["harness"], row["error"]
+    lines = [_text(name, action, file) for file in row["files"]]
+    if action != "remove":
+        lines += [f"{name}: left out: {one}\n" for one in row["left_out"]]
+    if error:
+        lines.append(f"{name}: not done: {error['message']} [{error['code']}]\n{error['hint']}\n")
+    return "".join(lines)
+
+
+def _text(name: str, action: str, data: dict[str, Any]) -> str:
+    place, what = f"{name}: {data['file']}", data["what"]
+    if data["problems"]:
+        return f"{place}: {'; '.join(data['problems'])}\n"
     if action == "check":
-        return f"{place} has our {what}, and the command can be run\n"
+        return f"{place} has our {what}, as they should be\n"
     if not data["changed"]:
         state = f"nothing of our {what}" if action == "remove" else f"our {what} already"
         return f"{place} has {state}; nothing to do\n"

@@ -11,7 +11,6 @@ text itself and therefore does not occur in it.
 
 from __future__ import annotations
 
-from . import digest
 from .draft import (
     ASKED,
     CUT,
@@ -21,7 +20,6 @@ from .draft import (
     GOAL,
     LAST,
     LEFT,
-    NOTE,
     RULE,
     RUNNING,
     STATE,
@@ -32,7 +30,8 @@ from .draft import (
     Draft,
     Item,
 )
-from .text import ELLIPSIS, block, cut, cut_start, folded, shortened, size
+from .setdown import done_line, ends, file_line, framed, pointer, quoted_line, state_line
+from .text import ELLIPSIS, block, cut_start, folded, shortened, size
 from .transcript import CLOSING, OPENING
 from .value import Value
 
@@ -74,15 +73,11 @@ _STATES = (
     "branch", "pull request", "commit", "git status", "last test run", "file", "step done",
 )  # fmt: skip
 _QUOTED = (RULE, DECIDED, ASKED, FOUND)
-_FILES = "files changed, newest first: "
-_UNCOMMITTED = "files changed and, as far as seen, uncommitted: "
 _TITLE_ONLY = 6  # steps from which on their notes are not shown
 _STEP_NOTE = 60
-_WORTH_BRACES = 8  # bytes of a folder's name saved from which on its files share it
 _OF_TURN = 14  # quotations behind one pointer: more of them would be read by nobody
 _OF_SUMMARY = 6
 _FEW = 6  # files shown where there is little room
-_MANY = 3  # files from which on the folder that all are in is named once
 _ROOMY = 3_000  # from this budget on the headings explain themselves
 
 
@@ -189,22 +184,22 @@ class _Page:
             most = max(SURELY_WHOLE, min(WHOLE, self.budget // 4))
             waits = "unanswered; " if UNANSWERED in item.mark else ""
             about = shortened(folded(item.about), max(self._part(0.08), 60))
-            leads = [_pointer(item)]
+            leads = [pointer(item)]
             if waits:
-                leads.insert(0, f"{_pointer(item)} (unanswered):")
+                leads.insert(0, f"{pointer(item)} (unanswered):")
             if about:
-                leads.insert(0, f"{_pointer(item)} ({waits}{about}):")
+                leads.insert(0, f"{pointer(item)} ({waits}{about}):")
             room = self.room - size(self._heading(LAST)) - 2
             text = block(item.text)
             if size(text) <= most and CUT not in item.mark:
                 for lead in leads:
-                    if self._put(LAST, _framed(lead, text)):
+                    if self._put(LAST, framed(lead, text)):
                         return
             # Too long: its two ends, with the most that can be said of it around them.
             for lead in leads:
                 end = min((min(most, room - size(lead) - _FRAME) - _GAP) // 2, _MOST)
                 if end >= ENDS or lead is leads[-1]:
-                    self._put(LAST, _framed(lead, _ends(text, end)))
+                    self._put(LAST, framed(lead, ends(text, end)))
                     return
 
     def _put_tasks(self, tasks: Sequence[str]) -> None:
@@ -226,17 +221,17 @@ class _Page:
             label = "the first request: " if item.mark == FIRST else ""
             if item.about:
                 label = f"({shortened(folded(item.about), 60)}) "
-            self._put_cut(GOAL, item, f"{_pointer(item)} {label}", share, (at,))
+            self._put_cut(GOAL, item, f"{pointer(item)} {label}", share, (at,))
         left = self.draft.of(LEFT)
         for item in left[:1]:
-            self._put_cut(LEFT, item, f"{_pointer(item)} ", 0.07, (0,), keep_end=True)
+            self._put_cut(LEFT, item, f"{pointer(item)} ", 0.07, (0,), keep_end=True)
         limit = max(self._part(0.04), 100)
         trail = left[1:] if self.budget >= _ROOMY else left[1:][-1:]
         for at, item in enumerate(reversed(trail)):
             # The last thing it did stands first in line for the room.
             text = shortened(folded(item.text), limit)
             mark = f" {item.mark}" if item.mark else ""
-            self._put(LEFT, f"- {_pointer(item)} {folded(item.about)}{mark}: {text}", (9 - at,))
+            self._put(LEFT, f"- {pointer(item)} {folded(item.about)}{mark}: {text}", (9 - at,))
         # Rules beyond this stand among what the user also said, so that the top stays short.
         self.rules = min(max(self._part(0.07), 240), self.room // 3)
 
@@ -280,7 +275,7 @@ class _Page:
             elif item.section == STATE and item.about == "step done":
                 fits = self._put_done(item)
             else:
-                fits = self._put(item.section, _state_line(item, self.step_note), _rank(item))
+                fits = self._put(item.section, state_line(item, self.step_note), _rank(item))
             if not fits:
                 waiting.append(item)
         return waiting
@@ -288,7 +283,7 @@ class _Page:
     def _put_quoted(self, item: Item) -> bool:
         """A quotation: beside the others of its turn, behind one pointer."""
         section = item.section
-        if section == RULE and self.rules < size(_line([item])):
+        if section == RULE and self.rules < size(quoted_line([item])):
             section = ASKED
         key = (section, item.line, f"{item.about} {item.mark}" if section == FOUND else "")
         if not item.line:
@@ -297,7 +292,8 @@ class _Page:
         if len(before) >= (_OF_SUMMARY if item.about == SUMMARY else _OF_TURN):
             return False
         together = sorted([*before, item], key=lambda one: one.at)
-        fits = self._replace(section, before and _line(before), _line(together), (item.line,))
+        line = quoted_line(together)
+        fits = self._replace(section, before and quoted_line(before), line, (item.line,))
         if fits:
             self.quoted[key] = together
             if section == RULE:
@@ -310,8 +306,8 @@ class _Page:
         if self.budget < _ROOMY and sum(map(len, self.files.values())) >= _FEW:
             return False
         together = [*before, item]
-        old = before and _files(before)
-        fits = self._replace(STATE, old, _files(together), _rank(item)[:2])
+        old = before and file_line(before)
+        fits = self._replace(STATE, old, file_line(together), _rank(item)[:2])
         if fits:
             self.files[item.mark] = together
         return fits
@@ -319,8 +315,8 @@ class _Page:
     def _put_done(self, item: Item) -> bool:
         """A finished step: on one line with the others."""
         together = sorted([*self.done, item], key=lambda one: -one.line)
-        old = self.done and _done(self.done)
-        fits = self._replace(STATE, old, _done(together), _rank(item)[:2])
+        old = self.done and done_line(self.done)
+        fits = self._replace(STATE, old, done_line(together), _rank(item)[:2])
         if fits:
             self.done = together
         return fits
@@ -398,40 +394,6 @@ def _which(header: Header, budget: int) -> list[str]:
     return [shortened(line, budget // 3), *notes]
 
 
-def _pointer(item: Item) -> str:
-    return f"[L{item.line}]" if item.line else "[-]"
-
-
-def _line(items: list[Item]) -> str:
-    """Quotations of one turn on one line, in their order there."""
-    item = items[0]
-    text = folded(item.text)
-    at = item.at
-    for after in items[1:]:
-        text += " " if after.at == at + 1 else f" {ELLIPSIS} "
-        text += folded(after.text)
-        at = after.at
-    about = folded(next((one.about for one in items if one.about), ""))
-    if item.section in (DECIDED, RULE, ASKED) and about:
-        text = f"{text} ({about})"
-    elif item.section == FOUND and (about or item.mark):
-        text = f"{' '.join(filter(None, (about, item.mark)))}: {text}"
-    if item.mark == UNANSWERED:
-        text = f"unanswered: {text}"
-    return f"- {_pointer(item)} {text}"
-
-
-def _state_line(item: Item, note_bytes: int) -> str:
-    """A step, a work without result, or an item of state."""
-    about = folded(item.about)
-    text = folded(item.text)
-    if item.section == STEP:
-        title, _, note = text.partition(NOTE)
-        text = f"{title}{NOTE}{shortened(note, note_bytes)}" if note and note_bytes else title
-    mark = f" {item.mark}" if item.mark else ""
-    return f"- {_pointer(item)} {about}{mark}: {text}"
-
-
 def _rank(item: Item) -> Order:
     """Where an item of state stands in its section."""
     if item.section == STATE:
@@ -441,64 +403,3 @@ def _rank(item: Item) -> Order:
         key = "".join(c for c in item.about.partition(" ")[0] if c in "0123456789")
         return (int("in_progress" not in item.about), int(key[:9] or 0))
     return (item.line,)
-
-
-def _files(items: list[Item]) -> str:
-    """Files on one line, the newest first; a folder that several are in is named once."""
-    paths = [folded(item.text) for item in items]
-    root = _root(paths)
-    folders: dict[str, list[str]] = {}
-    for path in paths:
-        folder, slash, name = path.removeprefix(root).rpartition("/")
-        folders.setdefault(folder + slash, []).append(name)
-    parts = []
-    for folder, names in folders.items():
-        if len(folder) * (len(names) - 1) > _WORTH_BRACES:
-            parts.append(f"{folder}{{{', '.join(names)}}}")
-        else:
-            parts += [folder + name for name in names]
-    label = _UNCOMMITTED if items[0].mark == UNCOMMITTED else _FILES
-    return f"- {label}{f'in {root}: ' if root else ''}{', '.join(parts)}"
-
-
-def _done(items: list[Item]) -> str:
-    """Finished steps on one line, the newest first, each behind its pointer."""
-    return "- steps done: " + "; ".join(f"{_pointer(one)} {folded(one.text)}" for one in items)
-
-
-def _root(paths: list[str]) -> str:
-    """The folder that all of many paths are in, with its slash."""
-    if len(paths) < _MANY:
-        return ""
-    parts = [path.split("/")[:-1] for path in paths]
-    common = 0
-    while all(len(part) > common and part[common] == parts[0][common] for part in parts):
-        common += 1
-    return "".join(f"{name}/" for name in parts[0][:common])
-
-
-def _framed(lead: str, text: str) -> str:
-    """``text`` word for word behind its lead; of several lines, within a frame."""
-    if "\n" not in text:
-        return f"- {lead} {text}"
-    mark = _mark(text)
-    return f"- {lead}\n<<{mark}\n{text}\n{mark}>>"
-
-
-def _ends(text: str, end: int) -> str:
-    """The first and the last ``end`` bytes of ``text``, and between them what is missing."""
-    end = max(end, 0)
-    if size(text) <= 2 * end:
-        return text
-    gap = f"{ELLIPSIS} {size(text) - 2 * end} bytes left out {ELLIPSIS}"
-    return f"{cut(text, end)}\n{gap}\n{cut_start(text, end)}"
-
-
-def _mark(text: str) -> str:
-    """A word that does not occur in ``text``."""
-    raw = text.encode("utf-8", "replace")
-    mark = "said-" + digest.sha256(raw)[:8]
-    while mark in text:
-        raw += b"."
-        mark = "said-" + digest.sha256(raw)[:12]
-    return mark

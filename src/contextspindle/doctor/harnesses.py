@@ -55,7 +55,7 @@ def of_hooks(case: Case) -> Iterator[Finding]:
             "hooks",
             PROBLEM,
             f"{name}: hooks saved sessions here before, but no settings file holds any of ours now",
-            f"contextspindle setup {name} --write; an open session may have written its old"
+            f"contextspindle setup {name} --hooks --write; an open session may have written its old"
             " settings back, so end it first.",
         )
     if not holding and not saved:
@@ -123,15 +123,15 @@ def _of_settings(
     if plugin:
         said = f"{place} has our plugin switched on, which brings the hooks"
         if found:
-            advice = f"Keep one of the two: contextspindle setup {harness.NAME}{_flag(scope)}"
+            advice = f"Keep one of the two: contextspindle setup {harness.NAME} --hooks"
             said += ", and the hooks besides: they may run twice"
-            yield Finding("hooks", NOTE, said, f"{advice} --remove")
+            yield Finding("hooks", NOTE, said, f"{advice}{_flag(scope)} --remove")
         else:
             yield Finding("hooks", OK, said)
             return
     wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
     commands = {one.words: one.command for one in found}
-    repair = f"contextspindle setup {harness.NAME}{_flag(scope)} --write"
+    repair = f"contextspindle setup {harness.NAME} --hooks{_flag(scope)} --write"
     missing = sorted({one.event for one in wanted if one.words not in commands})
     missing += sorted({one.event for one in wanted} - {one.event for one in found} - {*missing})
     if missing:

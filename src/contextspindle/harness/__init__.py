@@ -14,8 +14,9 @@ An adapter is a module with these names; what it does not do specially it says i
     injection(text, event)              what to print so that the agent reads the text
     HOOKS                               the hooks to install; none, if it has no settings
     ENTRY                               how a hook is written there, if not in Claude Code's way
-    PLUGIN                              only where a plugin is installed instead: its text
     settings_path(config_dir, project, scope)   the settings file of a scope
+
+A program that has plugins instead of hooks names in ``PLUGIN`` our text that its plugin is made of.
 
 An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
 """

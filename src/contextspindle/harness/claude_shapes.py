@@ -156,7 +156,7 @@ def written(given: dict[str, Any]) -> str:
     return clean("\n".join(found)[:_HEAD])
 
 
-_NEW = ("new_string", "content", "new_source", "file_text", "new_str")
+_NEW = ("new_string", "content", "contents", "new_source", "file_text", "new_str")
 
 
 def answers(line: int, detail: dict[str, Any], call: str) -> list[Turn]:

@@ -39,6 +39,8 @@ class Server:
         """Whether the file has our table."""
         return self._entry(_parsed(text)) is not None
 
+    shared = there
+
     def with_ours(self, text: str) -> str:
         """The text with our table: brought up to date where it stands, else at the end."""
         before = _parsed(text)

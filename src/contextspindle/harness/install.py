@@ -1,8 +1,10 @@
 """Installing: a settings file changed with care, and changed back.
 
 A file is read, edited as text, read again, and put in place whole.  What it was before the first
-change is kept beside it; taking our part out again gives those bytes back, unless somebody else has
-changed the file meanwhile, and then only our part goes.
+change is kept beside it; taking the last of ours out again gives those bytes back, unless somebody
+else has changed the file meanwhile, and then only our part goes.
+
+What belongs together is a list of pieces, which may share files: all of them are brought, or none.
 """
 
 from __future__ import annotations
@@ -13,15 +15,14 @@ import shlex
 from ..core import jsonc
 from ..core.text import folded, shortened
 from ..core.value import Value
-from ..errors import InvalidInput, SettingsDamaged, StoreUnavailable
-from . import hooks
+from ..errors import SettingsDamaged, StoreUnavailable
+from . import entries, hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Protocol
+    from typing import Any, Protocol
 
-    from . import Harness
     from .hooks import Wanted
 
     class Part(Protocol):
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
         def there(self, text: str) -> bool:
             """Whether our part is in it, in any form."""
+
+        def shared(self, text: str) -> bool:
+            """Whether anything of ours is in it, this part or another."""
 
         def with_ours(self, text: str) -> str:
             """The text with our part as it is wanted; the same one if it has it.  ValueError."""
@@ -66,29 +70,17 @@ class Setup(Value):
         return self.before != self.after
 
 
-def bring(
-    harness: Harness,
-    path: str,
-    launcher: str,
-    action: str,
-    *,
-    version: str,
-    shared: bool,
-    shells: tuple[str, ...],
-    startup: tuple[str, ...],
-) -> Setup:
-    """Bring what ``harness`` needs of us to ``path``: our hooks, or our plugin where it has those.
+class Piece(Value):
+    """One part of ours, and the file that it goes into."""
 
-    InvalidInput if it can have neither; else as :func:`set_up`.
-    """
-    if source := getattr(harness, "PLUGIN", ""):
-        from . import plugin
-
-        return plugin.set_up(path, source, launcher, action, version=version, shared=shared)
-    if not harness.HOOKS:
-        raise InvalidInput(f"{harness.NAME} has no settings to put hooks into")
-    wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
-    return set_up(path, wanted, launcher, action, shared=shared, shells=shells, startup=startup)
+    path: str
+    part: Part
+    needs: str = ""
+    """The command that must be there for it to work."""
+    look: Callable[[], list[str]] = list
+    """Finds further problems when a check is asked for."""
+    folders: int = 0
+    """How many folders were made for the file: they go with it, as far as they are empty."""
 
 
 def command_line(launcher: str, words: str, *, shared: bool) -> str:
@@ -109,12 +101,15 @@ class _Hooks:
         self._commands = commands
 
     def means(self, text: str | None) -> object:
-        said = hooks.without_empty(meaning(text))
+        said = entries.settled(meaning(text))
         # A file that says no more than which version it has says nothing.
         return {} if said == hooks.VERSION and self._wanted[0].entry else said
 
     def there(self, text: str) -> bool:
         return bool(hooks.found(meaning(text)))
+
+    def shared(self, text: str) -> bool:
+        return entries.holds_ours(meaning(text))
 
     def with_ours(self, text: str) -> str:
         return hooks.with_ours(text, self._wanted, self._commands)
@@ -123,20 +118,45 @@ class _Hooks:
         return hooks.without_ours(text)
 
 
-def set_up(
+class _Together:
+    """Several parts that share a file, as one."""
+
+    def __init__(self, parts: list[Part]) -> None:
+        self.NAME = " and ".join(part.NAME for part in parts)
+        self._parts = parts
+
+    def means(self, text: str | None) -> object:
+        return self._parts[0].means(text)
+
+    def there(self, text: str) -> bool:
+        return any(part.there(text) for part in self._parts)
+
+    def shared(self, text: str) -> bool:
+        return any(part.shared(text) for part in self._parts)
+
+    def with_ours(self, text: str) -> str:
+        for part in self._parts:
+            text = part.with_ours(text)
+        return text
+
+    def without_ours(self, text: str) -> str:
+        for part in self._parts:
+            text = part.without_ours(text)
+        return text
+
+
+def hooks_piece(
     path: str,
     wanted: tuple[Wanted, ...],
     launcher: str,
-    action: str,
     *,
     shared: bool = False,
     shells: tuple[str, ...] = (),
     startup: tuple[str, ...] = (),
-) -> Setup:
-    """Bring our hooks into the settings file ``path``, take them out, or look at them.
+) -> Piece:
+    """Our hooks in the settings file ``path``.
 
-    A look also asks whether the ``shells`` that may run a hook say something of their own.
-    SettingsDamaged if the file is not what it should be: then it is not touched.
+    A check of them also asks whether the ``shells`` that may run a hook say something of their own.
     """
     commands = {one.words: command_line(launcher, one.words, shared=shared) for one in wanted}
 
@@ -144,8 +164,63 @@ def set_up(
         said = foreign_text(shells, startup)
         return [said] if said else []
 
-    needs = "" if shared else launcher
-    return carry_out(path, _Hooks(wanted, commands), action, needs=needs, look=look)
+    return Piece(path, _Hooks(wanted, commands), "" if shared else launcher, look)
+
+
+def set_up(path: str, wanted: tuple[Wanted, ...], launcher: str, action: str, **more: Any) -> Setup:
+    """Bring our hooks into the settings file ``path``, take them out, or look at them.
+
+    ``more`` as for :func:`hooks_piece`; SettingsDamaged if the file is not what it should be: then
+    it is not touched.
+    """
+    return carried_out([hooks_piece(path, wanted, launcher, **more)], action)[0]
+
+
+def carried_out(pieces: list[Piece], action: str) -> list[Setup]:
+    """Bring all ``pieces`` into their files, take them out, or look: all of them, or none.
+
+    An answer for each file, and from a check for each piece.  SettingsDamaged if a file is not what
+    it should be, StoreUnavailable if one cannot be written: then every file is as it was.
+    """
+    if action == CHECK:
+        return [
+            carry_out(one.path, one.part, CHECK, needs=one.needs, look=one.look) for one in pieces
+        ]
+    files: dict[str, list[Part]] = {}
+    for one in pieces:
+        files.setdefault(os.path.realpath(one.path), []).append(one.part)
+    changes = [
+        _planned(path, parts[0] if len(parts) == 1 else _Together(parts), action)
+        for path, parts in files.items()
+    ]
+    undo: list[tuple[str, str | None]] = []
+    if action != PREVIEW:
+        for change in changes:
+            if change.after != change.before:
+                undo += [(one, text_in(one)) for one in (change.path, change.path + BACKUP)]
+    done = []
+    try:
+        for change in changes:
+            done.append(_done(change, action))
+    except StoreUnavailable:
+        for path, text in undo:
+            if text_in(path) != text:
+                _put(path, text)
+        raise
+    if action == REMOVE:
+        for one in pieces:
+            _forget_folders(one)
+    return done
+
+
+def _forget_folders(piece: Piece) -> None:
+    path = os.path.realpath(piece.path)
+    for _ in range(0 if os.path.exists(path) else piece.folders):
+        path = os.path.dirname(path)
+        try:
+            os.rmdir(path)
+        except OSError:  # something else is in it by now
+            return
 
 
 def carry_out(
@@ -165,7 +240,31 @@ def carry_out(
     a file in which nothing is left then becomes ``rest``, and None is no file.  SettingsDamaged if
     the file is not what it should be: then it is not touched.
     """
-    path = os.path.realpath(path)  # a link into somebody's collection of settings stays one
+    change = _planned(os.path.realpath(path), part, action, keep=keep, rest=rest)
+    if action != CHECK:
+        return _done(change, action)
+    before = change.before
+    problems = [] if change.after == before else [f"our {part.NAME} are missing or out of date"]
+    if needs and not os.access(needs, os.X_OK):
+        problems.append(f"{needs} cannot be run")
+    problems += look()
+    return Setup(change.path, action, before, before, tuple(problems), part.NAME)
+
+
+class _Change(Value):
+    """What is to be done to one file."""
+
+    path: str
+    part: Part
+    before: str | None
+    after: str | None
+    keep: bool
+
+
+def _planned(
+    path: str, part: Part, action: str, *, keep: bool = True, rest: str | None = None
+) -> _Change:
+    """What there is to do; nothing is written.  The errors of :func:`carried_out`."""
     before = text_in(path)
     try:
         if action == REMOVE:
@@ -175,18 +274,24 @@ def carry_out(
         part.means(after)  # what is put in place can be read again
     except ValueError as error:
         raise SettingsDamaged(f"{path}: {error}; it was not touched") from error
-    if action == CHECK:
-        problems = [] if after == before else [f"our {part.NAME} are missing or out of date"]
-        if needs and not os.access(needs, os.X_OK):
-            problems.append(f"{needs} cannot be run")
-        problems += look()
-        return Setup(path, action, before, before, tuple(problems), part.NAME)
+    # By its mode: a rename would pass over it, and so does whoever may write everything.
+    writes = action in (WRITE, REMOVE) and before is not None and after != before
+    if writes and not os.stat(path).st_mode & 0o222:
+        raise StoreUnavailable(
+            f"{path} is read-only; it was not touched",
+            hint="Whoever made it so may have a reason; chmod u+w lets us write it.",
+        )
+    return _Change(path, part, before, after, keep)
+
+
+def _done(change: _Change, action: str) -> Setup:
+    path, part, before, after, keep = change
     if action in (WRITE, REMOVE) and after != before:
         try:
-            if keep and action == WRITE and before is not None and not part.there(before):
+            if keep and action == WRITE and before is not None and not part.shared(before):
                 _put(path + BACKUP, before)
             _put(path, after)
-            if keep and action == REMOVE:
+            if keep and action == REMOVE and not part.shared(after or ""):
                 _forget(path)
         except OSError as error:
             raise StoreUnavailable(f"{path}: {error.strerror}") from error

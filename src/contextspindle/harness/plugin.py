@@ -13,22 +13,16 @@ from .sections import WholeFile, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .install import Setup
+    from .install import Piece
 
 _MADE = "folders made for it: "
 _OWN = ("// version ", "const COMMAND = ")
 """How the lines begin that differ from one installation to another."""
 
 
-def set_up(
-    path: str, source: str, launcher: str, action: str, *, version: str, shared: bool = False
-) -> Setup:
-    """Bring the plugin made of our text ``source`` to ``path``, take it away, or look at it.
-
-    ``version`` is the one of ours that the file is to name.
-    SettingsDamaged if there is another file of that name: then it is not touched.
-    """
-    from . import install
+def piece(path: str, source: str, launcher: str, *, version: str, shared: bool = False) -> Piece:
+    """The plugin made of our text ``source`` at ``path``; ``version`` is what it says of itself."""
+    from .install import Piece
 
     path = os.path.realpath(path)
     made = _made(path)
@@ -40,16 +34,7 @@ def set_up(
         .replace("@COMMAND@", canon.text(command)),
         "plugin files",
     )
-    done = install.carry_out(path, part, action, needs="" if shared else launcher)
-    if action == install.REMOVE and done.changed():
-        folder = os.path.dirname(path)
-        for _ in range(made):
-            try:
-                os.rmdir(folder)
-            except OSError:  # something else is in it by now
-                break
-            folder = os.path.dirname(folder)
-    return done
+    return Piece(path, part, "" if shared else launcher, folders=made)
 
 
 def installed(path: str, source: str) -> bool:

@@ -1,4 +1,4 @@
-"""Our MCP server in the settings of the programs that run agents: where each keeps its servers.
+"""The programs that run agents: how each is found, and where it keeps servers and instructions.
 
 An entry of ours is known by the command that it runs, so that one from an older place is brought up
 to date, and a server of somebody else's that has our name is left alone.  What a user added to our
@@ -13,21 +13,18 @@ import sys
 from ..core import jsonc
 from ..core.value import Value
 from ..errors import InvalidInput, SettingsDamaged, StoreError
-from . import codex_config, install
-from .hooks import NAMES
-from .install import Setup
+from . import codex_config, entries, install
+from .entries import SERVER, WORDS, is_ours
+from .install import Piece, Setup
 from .sections import Section, WholeFile, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..config import Settings
     from .install import Part
-
-SERVER = "contextspindle"
-"""What our server is called in every program."""
-WORDS = ("mcp",)
 
 USER, PROJECT, SHARED = "user", "project", "shared"
 
@@ -44,6 +41,15 @@ class _Program(Value):
 
     user: str
     shared: str
+    folder: str
+    """Where it keeps its own settings: one sign that it is here."""
+    commands: tuple[str, ...]
+    """What it is called on the PATH: another sign."""
+    rules: str = ""
+    """A file of instructions that it gives to its agents in every project, where it has one."""
+    makes_rules: bool = True
+    """Whether we make that file: not where the program reads another one as long as it is not
+    there."""
     keys: tuple[str, ...] = ("mcpServers",)
     more: tuple[tuple[str, Any], ...] = ()
     """What an entry needs besides the command and its words."""
@@ -53,25 +59,100 @@ class _Program(Value):
 
 _STDIO = (("type", "stdio"),)
 PROGRAMS = {
-    "claude-code": _Program("{claude}", "{project}/.mcp.json", more=_STDIO),
-    "codex": _Program("{codex}/config.toml", "{project}/.codex/config.toml"),
-    "gemini": _Program("{home}/.gemini/settings.json", "{project}/.gemini/settings.json"),
+    "claude-code": _Program(
+        "{claude}",
+        "{project}/.mcp.json",
+        folder="{claude-code}",
+        commands=("claude",),
+        rules="{claude-code}/CLAUDE.md",
+        makes_rules=False,
+        more=_STDIO,
+    ),
+    "codex": _Program(
+        "{codex}/config.toml",
+        "{project}/.codex/config.toml",
+        folder="{codex}",
+        commands=("codex",),
+        rules="{codex}/AGENTS.md",
+    ),
+    "qwen-code": _Program(
+        "{qwen-code}/settings.json",
+        "{project}/.qwen/settings.json",
+        folder="{qwen-code}",
+        commands=("qwen",),
+        rules="{qwen-code}/QWEN.md",
+    ),
+    "droid": _Program(
+        "{droid}/mcp.json",
+        "{project}/.factory/mcp.json",
+        folder="{droid}",
+        commands=("droid",),
+        rules="{droid}/AGENTS.md",
+        more=_STDIO,
+    ),
+    "gemini": _Program(
+        "{home}/.gemini/settings.json",
+        "{project}/.gemini/settings.json",
+        folder="{gemini}",
+        commands=("gemini",),
+        rules="{gemini}/GEMINI.md",
+    ),
+    "copilot-cli": _Program(
+        "{copilot-cli}/mcp-config.json",
+        "{project}/.github/mcp.json",
+        folder="{copilot-cli}",
+        commands=("copilot",),
+        rules="{copilot-cli}/copilot-instructions.md",
+        more=(("type", "local"), ("tools", ["*"])),
+    ),
     "opencode": _Program(
         "{config}/opencode/opencode.json",
         "{project}/opencode.json",
-        ("mcp",),
-        (("type", "local"), ("enabled", True)),
+        folder="{config}/opencode",
+        commands=("opencode",),
+        rules="{config}/opencode/AGENTS.md",
+        makes_rules=False,
+        keys=("mcp",),
+        more=(("type", "local"), ("enabled", True)),
         one_list=True,
     ),
-    "cursor": _Program("{home}/.cursor/mcp.json", "{project}/.cursor/mcp.json"),
-    "vscode": _Program("{code}/User/mcp.json", "{project}/.vscode/mcp.json", ("servers",), _STDIO),
-    "copilot-cli": _Program(
-        "{copilot}/mcp-config.json",
-        "{project}/.github/mcp.json",
-        more=(("type", "local"), ("tools", ["*"])),
+    "cursor": _Program(
+        "{home}/.cursor/mcp.json",
+        "{project}/.cursor/mcp.json",
+        folder="{home}/.cursor",
+        commands=("cursor", "cursor-agent"),
+    ),
+    "vscode": _Program(
+        "{code}/User/mcp.json",
+        "{project}/.vscode/mcp.json",
+        folder="{code}",
+        commands=("code",),
+        keys=("servers",),
+        more=_STDIO,
     ),
 }
 """Every program whose settings are known, by the name that commands use."""
+
+
+class Found(Value):
+    """A program, and what tells that it is here: nothing, if it is not."""
+
+    name: str
+    signs: tuple[str, ...]
+    looked: tuple[str, ...]
+    """What was looked for."""
+
+
+def look(settings: Settings, which: Callable[[str], str | None]) -> list[Found]:
+    """Every program that is known; ``which`` tells where a command is on the PATH, if it is."""
+    listed = []
+    for name, program in PROGRAMS.items():
+        folder = program.folder.format_map(_folders(settings, ""))
+        signs = [folder] if os.path.isabs(folder) and os.path.isdir(folder) else []
+        signs += [place for place in map(which, program.commands) if place]
+        looked = ([folder] if os.path.isabs(folder) else []) + [*program.commands]
+        listed.append(Found(name, tuple(signs), tuple(looked)))
+    return listed
 
 
 def register(
@@ -89,14 +170,34 @@ def register(
     ``reads`` are the tools that change nothing.  One answer for each file.  InvalidInput for a
     program or a scope that is not known; SettingsDamaged: then nothing was touched.
     """
-    parts = _parts(name, scope, settings, project, launcher, reads)
+    pieces = server_pieces(
+        name, scope, settings=settings, project=project, launcher=launcher, reads=reads
+    )
+    return install.carried_out(pieces, action)
+
+
+def server_pieces(
+    name: str,
+    scope: str,
+    *,
+    settings: Settings,
+    project: str,
+    launcher: str,
+    reads: tuple[str, ...],
+) -> list[Piece]:
+    """Our server in the settings of the program ``name``, and what belongs to it.  InvalidInput."""
     needs = "" if scope == SHARED else launcher
-    if action in (install.WRITE, install.REMOVE):
-        for path, part in parts:  # what cannot be done is found before anything is
-            rehearsal = install.PREVIEW if action == install.WRITE else install.CHECK
-            if action == install.WRITE or os.path.exists(path):
-                install.carry_out(path, part, rehearsal, needs=needs)
-    return [install.carry_out(path, part, action, needs=needs) for path, part in parts]
+    parts = _parts(name, scope, settings, project, launcher, reads)
+    return [Piece(path, part, needs) for path, part in parts]
+
+
+def rules_piece(name: str, settings: Settings) -> Piece | None:
+    """Our section in the instructions that the program ``name`` gives in every project, if any."""
+    program = PROGRAMS[name]
+    path = program.rules.format_map(_folders(settings, ""))
+    if not os.path.isabs(path) or not (program.makes_rules or os.path.exists(path)):
+        return None
+    return Piece(path, Section(text_of("rules.md")))
 
 
 def standing(
@@ -150,8 +251,9 @@ def _parts(
         if scope == USER:
             skill = os.path.join(settings.folders["codex"], "skills", SERVER, "SKILL.md")
             parts.append((skill, WholeFile(text_of("codex_skill.md"))))
-            rules = os.path.join(settings.folders["codex"], "AGENTS.md")
-            parts.append((rules, Section(text_of("codex_rules.md"))))
+            rules = rules_piece(name, settings)
+            assert rules is not None
+            parts.append((rules.path, rules.part))
         return parts
     return [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
 
@@ -164,7 +266,7 @@ def _place(name: str, scope: str, settings: Settings, project: str) -> Place:
             hint="Use --shared for the committed ones, or leave both out for your own everywhere.",
         )
     form = program.shared if scope == SHARED else program.user
-    path = form.format(**_folders(settings, project))
+    path = form.format_map(_folders(settings, project))
     if not os.path.isabs(path):
         raise InvalidInput("There is no home folder", hint="Use --shared in a project.")
     if name == "opencode" and os.path.exists(path + "c"):
@@ -182,13 +284,12 @@ def _folders(settings: Settings, project: str) -> dict[str, str]:
     if sys.platform == "darwin":
         code = os.path.join(home, "Library", "Application Support") if home else ""
     return {
+        **{name: folder or "." for name, folder in settings.folders.items()},
         "home": home or ".",
         "project": project,
         "claude": os.path.join(home, ".claude.json") if usual else inside,
-        "codex": settings.folders["codex"] or ".",
         "config": settings.config_home or ".",
         "code": os.path.join(code, "Code") if code else ".",
-        "copilot": settings.folders["copilot-cli"] or ".",
     }
 
 
@@ -206,12 +307,16 @@ class _Entry:
             self._wanted |= {"command": command, "args": [*WORDS]}
 
     def means(self, text: str | None) -> object:
-        """What the text says."""
-        return install.meaning(text)
+        """What the text says, but for what holds nothing."""
+        return entries.settled(install.meaning(text))
 
     def there(self, text: str) -> bool:
         """Whether the file has our entry."""
         return bool(text.strip()) and self._found(text)[1] is not None
+
+    def shared(self, text: str) -> bool:
+        """Whether the file has anything of ours."""
+        return entries.holds_ours(install.meaning(text))
 
     def with_ours(self, text: str) -> str:
         """The text with our entry."""
@@ -224,7 +329,7 @@ class _Entry:
             for key in reversed(rest):
                 value = {key: value}
             return jsonc.add_member(text, reached[-1], first, value)
-        if not _is_ours(entry.value):
+        if not is_ours(entry.value):
             raise ValueError(f"the server {SERVER!r} in it is not ours")
         for key, value in self._wanted.items():
             _, now = self._found(text)
@@ -241,7 +346,7 @@ class _Entry:
         if not text.strip(" \t\r\n\ufeff"):
             return text
         reached, entry = self._found(text)
-        if entry is None or not _is_ours(entry.value):
+        if entry is None or not is_ours(entry.value):
             return text
         depth = len(self._keys)
         while depth and len(reached[depth].members) == 1:
@@ -260,17 +365,3 @@ class _Entry:
                 return reached, None
             reached.append(node)
         return reached[:-1], reached[-1]
-
-
-def _is_ours(entry: object) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    command, given = entry.get("command"), entry.get("args")
-    words: list[Any] = [*command] if isinstance(command, list) else [command]
-    words += given if isinstance(given, list) else []
-    return (
-        len(words) > 1
-        and all(isinstance(one, str) for one in words)
-        and words[0].rpartition("/")[2] in NAMES
-        and "mcp" in words[1:]
-    )

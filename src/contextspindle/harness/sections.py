@@ -36,6 +36,8 @@ class Section:
         """Whether there is a section."""
         return _MARK in text
 
+    shared = there
+
     def with_ours(self, text: str) -> str:
         """The text with our section: where there is one already, else at the end."""
         found = self._found(text)
@@ -107,6 +109,8 @@ class WholeFile:
     def there(self, text: str) -> bool:
         """Whether it is a file of ours."""
         return SIGN in text
+
+    shared = there
 
     def with_ours(self, text: str) -> str:
         """Our text."""

@@ -182,7 +182,7 @@ TOOLS = (
         "What to go on with after compaction or in a new session: saved goal, rules, requests and"
         " next step, with live tasks.",
         Argument("session", help="this one, else the newest saved"),
-        Argument("from", help="another session that hands over to this one; its id's start"),
+        Argument("from", help="another session, to go on from"),
         Argument("budget", "number", "500 to 9500 bytes"),
         command="fuse restore",
     ),

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from contextspindle.core import restoration
+from contextspindle.core import draft, restoration
 from contextspindle.core.extract import Extractor
 from contextspindle.core.redaction import MASK
 from contextspindle.core.restoration import Header, assemble
@@ -156,7 +156,7 @@ def is_of_state(source: Source, number: int, said: str) -> bool:
         named = not found[1] or source.holds_before(found[1], len(source.rows))
         return named and source.holds_before(found[2], number)
     if found := re.match(r"(?:step done: )?#\S+ ?(?:[a-z_]+)?: (.*)$|step done: #\S+ (.*)$", said):
-        title, _, note = (found[1] or found[2]).partition(restoration.NOTE)
+        title, _, note = (found[1] or found[2]).partition(draft.NOTE)
         if source.holds_before(title, number):
             return not note or source.holds_before(note, number)
         return any(

@@ -434,6 +434,7 @@ ELSEWHERE = {
     "SETUP_INCOMPLETE": "no tool changes a program's settings",
     "EVENT_UNKNOWN": "no tool takes a hook's payload",
     "ITEM_NOT_FOUND": "no tool forgets",
+    "PROGRAM_NOT_FOUND": "no tool sets programs up",
     "MEMORY_FULL": "of limits below what the settings allow; the same action words it for both",
     "PURGE_UNFINISHED": "no tool purges",
     "STORE_UNAVAILABLE": "of the file system; the same function words it for both",

@@ -282,7 +282,7 @@ def test_no_hooks_at_all_is_a_note_and_hooks_that_went_a_problem(hooked, setting
     hooked("fuse", "save", input=json.dumps(payload).encode())
     settings.write_text("{}")
     (found,) = problems("hooks")
-    assert "setup claude-code --write" in found
+    assert "setup claude-code --hooks --write" in found
     shutil.rmtree(hooked.folder / ".contextspindle" / "fuse")
     assert [one.state for one in looked("hooks")] == [NOTE]
 
@@ -310,7 +310,7 @@ def test_a_hook_that_does_not_do_what_it_should_is_told(hooked, settings, case):
     rewritten(settings, change)
     (found,) = problems("hooks")
     assert wanted in found
-    assert "setup claude-code --write" in found
+    assert "setup claude-code --hooks --write" in found
 
 
 def test_hooks_that_are_missing_twice_or_of_another_form_are_told(hooked, settings):

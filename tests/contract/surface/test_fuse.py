@@ -164,12 +164,12 @@ def test_setup_previews_writes_checks_and_removes(project, home):
     settings = home / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"theme": "dark"}')
-    preview = project("setup", "claude-code")
+    preview = project("setup", "claude-code", "--hooks")
     assert b"+" in preview.out
     assert settings.read_text() == '{"theme": "dark"}'
-    assert project("setup", "--check").status == 6
+    assert project("fuse", "setup", "--check").status == 6
     assert project("fuse", "setup", "--write").status == 0
-    assert project("setup", "--check").status == 0
+    assert project("fuse", "setup", "--check").status == 0
     command = json.loads(settings.read_text())["hooks"]["PreCompact"][0]["hooks"][0]["command"]
     bare = {"PATH": "/nonexistent", "HOME": str(home)}
     import subprocess
@@ -178,10 +178,10 @@ def test_setup_previews_writes_checks_and_removes(project, home):
         ["/bin/sh", "-c", command], input=b"{}", capture_output=True, env=bare, cwd=home
     )
     assert (ran.returncode, ran.stdout) == (0, b"")
-    assert project("setup", "--remove").status == 0
+    assert project("fuse", "setup", "--remove").status == 0
     assert settings.read_text() == '{"theme": "dark"}'
     assert project("setup", "nobody").status == 2
-    assert project("setup", "--write", "--remove").status == 2
+    assert project("fuse", "setup", "--write", "--remove").status == 2
 
 
 def test_setup_of_a_project_is_written_in_the_project(project, home):
@@ -189,9 +189,9 @@ def test_setup_of_a_project_is_written_in_the_project(project, home):
         os.mkdir(project.folder / ".git")
     below = project.folder / "deep" / "down"
     below.mkdir(parents=True)
-    project("setup", "--project", "--write", cwd=below)
+    project("fuse", "setup", "--project", "--write", cwd=below)
     assert (project.folder / ".claude" / "settings.local.json").exists()
-    project("setup", "--shared", "--write", cwd=below)
+    project("fuse", "setup", "--shared", "--write", cwd=below)
     shared = (project.folder / ".claude" / "settings.json").read_text()
     assert str(home) not in shared
     assert "command -v contextspindle" in shared

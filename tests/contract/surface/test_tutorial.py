@@ -130,6 +130,7 @@ def test_every_command_of_the_readme_does_what_it_shows(shell, tmp_path):
     sample = ROOT / "examples" / "fuse" / "session.jsonl"
     (tmp_path / "importer" / "session.jsonl").write_bytes(sample.read_bytes())
     shell.run("git init -q .")
+    shell.run("mkdir ~/.claude ~/.gemini")  # two programs are found on this machine
     shown = commands(page)
     lines = [line for line, _ in shown]
     for language, block in _BLOCK.findall(page):

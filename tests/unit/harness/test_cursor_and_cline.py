@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from contextspindle import programs
 from contextspindle.core.transcript import CALL, EDIT, PROMPT, SAID, TEXT
 from contextspindle.errors import EventUnknown, InvalidInput
-from contextspindle.harness import adapter, cline, cursor, detect, install
+from contextspindle.harness import cline, cursor, detect
 from tests.transcripts import written
 
 SESSION = "3f0c1a52-1111-4222-8333-444455556666"
@@ -28,7 +29,7 @@ TALK = [
     line(
         "assistant",
         text("I mend it."),
-        {"type": "tool_use", "name": "StrReplace", "input": {"path": "/x/mast.py", "new": "b"}},
+        {"type": "tool_use", "name": "Write", "input": {"path": "/x/mast.py", "contents": "b"}},
     ),
     {"type": "turn_ended", "status": "completed"},
     line("assistant", text("")),
@@ -43,7 +44,7 @@ def test_a_transcript_of_cursor_is_known_and_read(tmp_path):
         (1, SAID, PROMPT, "Mend it."),
         (2, SAID, PROMPT, "No nylon."),
         (3, TEXT, "", "I mend it."),
-        (3, CALL, EDIT, "path: /x/mast.py\nnew: b"),
+        (3, CALL, EDIT, "b"),
     ]
     assert transcript.reading.known == 4
 
@@ -159,10 +160,7 @@ def test_every_recorded_payload_of_cline_is_understood(data_folder):
 
 
 @pytest.mark.parametrize("name", ["cursor", "cline"])
-def test_nothing_is_installed_that_was_not_seen_to_work(tmp_path, name):
-    with pytest.raises(InvalidInput, match="no settings to put hooks into"):
-        install.bring(
-            *(adapter(name), str(tmp_path / "x"), "/bin/contextspindle", "write"),
-            version="1", shared=False, shells=(), startup=(),
-        )  # fmt: skip
-    assert not (tmp_path / "x").exists()
+def test_nothing_is_installed_that_was_not_seen_to_work(home, name):
+    with pytest.raises(InvalidInput, match=r"no settings to put hooks into|There is no program"):
+        programs.set_up(name, "user", "write", (programs.HOOKS,), version="1")
+    assert list(home.iterdir()) == []

@@ -10,6 +10,7 @@ import pytest
 
 from contextspindle.errors import SettingsDamaged
 from contextspindle.harness import adapter, hooks, opencode, plugin
+from contextspindle.harness.install import carried_out
 
 FOREIGN = "// contextspindle, by somebody else\nexport const Other = async () => ({})\n"
 
@@ -37,7 +38,7 @@ def carry_out(home, launcher):
     def run(action, **more):
         given = {"version": "1.2.3", **more}
         named = given.pop("launcher", launcher)
-        done = plugin.set_up(path, opencode.PLUGIN, named, action, **given)
+        (done,) = carried_out([plugin.piece(path, opencode.PLUGIN, named, **given)], action)
         assert done.path == path
         return done
 

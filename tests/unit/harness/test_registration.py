@@ -121,6 +121,8 @@ def test_every_foreign_byte_stays_and_removal_gives_the_very_bytes_back(machine,
 
 ENTRIES = {
     "claude-code": ("mcpServers", {"type": "stdio", "command": LAUNCHER, "args": ["mcp"]}),
+    "qwen-code": ("mcpServers", {"command": LAUNCHER, "args": ["mcp"]}),
+    "droid": ("mcpServers", {"type": "stdio", "command": LAUNCHER, "args": ["mcp"]}),
     "gemini": ("mcpServers", {"command": LAUNCHER, "args": ["mcp"]}),
     "cursor": ("mcpServers", {"command": LAUNCHER, "args": ["mcp"]}),
     "vscode": ("servers", {"type": "stdio", "command": LAUNCHER, "args": ["mcp"]}),
@@ -145,6 +147,8 @@ def test_each_program_keeps_its_servers_where_it_does(machine):
     places = {
         "claude-code": (f"{home}/.claude.json", f"{project}/.mcp.json"),
         "codex": (f"{home}/.codex/config.toml", f"{project}/.codex/config.toml"),
+        "qwen-code": (f"{home}/.qwen/settings.json", f"{project}/.qwen/settings.json"),
+        "droid": (f"{home}/.factory/mcp.json", f"{project}/.factory/mcp.json"),
         "gemini": (f"{home}/.gemini/settings.json", f"{project}/.gemini/settings.json"),
         "opencode": (f"{home}/config/opencode/opencode.json", f"{project}/opencode.json"),
         "cursor": (f"{home}/.cursor/mcp.json", f"{project}/.cursor/mcp.json"),
@@ -213,7 +217,7 @@ def test_a_file_of_another_form_or_a_server_of_somebody_elses_is_refused(machine
 
 
 def test_a_program_or_a_scope_that_is_not_known_is_refused(machine):
-    with pytest.raises(InvalidInput, match="claude-code, codex, gemini"):
+    with pytest.raises(InvalidInput, match="claude-code, codex, qwen-code"):
         machine("telepathy")
     with pytest.raises(InvalidInput) as refused:
         machine("cursor", scope="project")

@@ -79,6 +79,10 @@ def measure(folder: str, anchor: str, size: int, arguments: Any) -> list[dict[st
     written = ledger.create(Request({"goal": "One that is written often"})).task.id
     calls = {
         "task inbox 10": ["task", "inbox", "10"],
+        "task board": ["task", "board"],
+        "task tree": ["task", "tree"],
+        "task log": ["task", "log"],
+        "task log --by": ["task", "log", "--by", "nobody"],
         "task show": ["task", "show", anchor],
         "task context 2048": ["task", "context", anchor, "2048"],
         "task list 0 50": ["task", "list", "0", "50"],

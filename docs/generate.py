@@ -233,6 +233,10 @@ def settings() -> str:
                     "`SHELL`, `BASH_ENV`, `ENV`",
                     "which shell may run a hook, and what it reads first: `setup --check` looks",
                 ),
+                (
+                    "`NO_COLOR`, `TERM`",
+                    "a terminal gets plain text where the first is set or the second is `dumb`",
+                ),
             ],
         ),
     )

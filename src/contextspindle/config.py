@@ -166,6 +166,12 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
     return _checked(settings._replace(**given), "The environment")
 
 
+def wants_plain(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether a terminal is to get text alone: it knows no more, or its user wants no colours."""
+    environ = os.environ if environ is None else environ
+    return bool(environ.get("NO_COLOR")) or environ.get("TERM", "") in ("", "dumb")
+
+
 def for_git(**more: str) -> dict[str, str]:
     """The environment of a git that finds its repository by the folder alone: ours, with ``more``.
 

@@ -63,6 +63,22 @@ if TYPE_CHECKING:
         def inbox(self, offset: int, limit: int) -> Page:
             """Live tasks: active, then blocked, then open, the latest updated first."""
 
+        def latest(self, status: str, limit: int) -> Page:
+            """Tasks of one status, the latest updated first; the total is of all that have it."""
+
+        def parts(self, task_id: str, limit: int) -> Page:
+            """The parts of a task, the oldest first.
+
+            ``total`` is counted up to :data:`.core.task.COUNT_AHEAD` behind them.
+            """
+
+        def recent(self, limit: int, *, actor: str = "", task_id: str = "") -> list[Change]:
+            """The latest changes of any task, as they were recorded, each one's digest checked.
+
+            ``actor``'s alone are looked for among the latest :data:`.core.task.LOOK_BACK` changes;
+            ``task_id``'s alone among all.
+            """
+
         def since(self, moment: int, limit: int) -> Page:
             """Tasks of any status that were changed after a moment, the latest first.
 

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from .actions.answers import Step, View
     from .actions.memory import Kept
+    from .actions.overview import Branch, Column, Event, Tree
     from .core.archive import Merge
+    from .core.change import Change
     from .core.evidence import CommandMark
     from .core.memory import Counts, Hit, Limits
     from .core.purge import Purge
-    from .core.task import Entry, Summary, Task
+    from .core.task import Entry, Related, Summary, Task
     from .store.inspect import Report
     from .store.safety import Copies
 
@@ -140,17 +142,18 @@ def summary_data(one: Summary) -> dict[str, Any]:
 
 def summary_line(one: Summary) -> str:
     """A task of a list on one line."""
-    parts = [f"{one.id} [{one.status}] p{one.priority} {_cut(one, 'goal')}"]
+    parts = [f"{one.id} [{one.status}] p{one.priority} {shown_start(one, 'goal')}"]
     if one.blocker:
-        parts.append(f"blocked by: {_cut(one, 'blocker')}")
+        parts.append(f"blocked by: {shown_start(one, 'blocker')}")
     if one.next:
-        parts.append(f"next: {_cut(one, 'next')}")
+        parts.append(f"next: {shown_start(one, 'next')}")
     if one.owner:
-        parts.append(f"owner: {_cut(one, 'owner')}")
+        parts.append(f"owner: {shown_start(one, 'owner')}")
     return " | ".join(parts)
 
 
-def _cut(one: Summary, name: str) -> str:
+def shown_start(one: Summary, name: str) -> str:
+    """A text of a summary on one line, marked where it is only the start."""
     value = text.one_line(getattr(one, name))
     return value + text.ELLIPSIS if name in one.cut else value
 
@@ -178,8 +181,8 @@ def step_lines(step: Step) -> Iterator[str]:
     yield f"version {change.version}  {instant.minute(change.at)}  {text.one_line(change.actor)}"
     for name, value in change.set.items():
         old = step.before[name]
-        was = f" (was {_shown(old)})" if old is not None else ""
-        yield f"  {name}: {_shown(value)}{was}"
+        was = f" (was {shown_value(old)})" if old is not None else ""
+        yield f"  {name}: {shown_value(value)}{was}"
     for kind, texts in (("decision", change.decisions), ("note", change.notes)):
         for one in texts:
             yield f"  {kind}: {text.one_line(one)}"
@@ -193,12 +196,117 @@ def step_lines(step: Step) -> Iterator[str]:
         yield f"  {_purge_line(purge, '')}"
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """The value of a field on one line."""
     if isinstance(value, str):
         return text.one_line(value) or "(empty)"
     if isinstance(value, int):
         return str(value)
     return text.one_line("; ".join(value)) or "(empty)"
+
+
+# -- many tasks at once
+
+CHANGE_BYTES = 240
+"""The most bytes of the line that says what a change was."""
+
+
+def change_line(change: Change) -> str:
+    """What a change was, in a line of at most :data:`CHANGE_BYTES`."""
+    if change.version == 1:
+        said = ["created"]
+        if change.set.get("goal"):
+            said = [f"created: {text.one_line(change.set['goal'])}"]
+    else:
+        # A claim, a status: short values first, so that long texts do not push them out.
+        fields = sorted(change.set.items(), key=lambda pair: len(shown_value(pair[1])))
+        said = [f"{name}: {shown_value(value)}" for name, value in fields]
+    for kind, texts in (("decision", change.decisions), ("note", change.notes)):
+        said += [f"{kind}: {text.one_line(one)}" for one in texts]
+    if change.evidence:
+        from .core import evidence
+
+        said += [
+            f"evidence: {text.one_line(evidence.read(one).payload)}" for one in change.evidence
+        ]
+    return text.shortened("; ".join(said) or "nothing in its fields", CHANGE_BYTES)
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """A change of a log as plain values."""
+    change = event.change
+    return {
+        "task": change.task,
+        "goal": event.goal,
+        "version": change.version,
+        "at": instant.iso(change.at),
+        "actor": change.actor,
+        "what": change_line(change),
+    }
+
+
+def event_line(event: Event) -> str:
+    """A change of a log on one line."""
+    change = event.change
+    who = text.one_line(change.actor)
+    what = change_line(change)
+    return f"{instant.minute(change.at)}  {who}  {change.task} version {change.version}  {what}"
+
+
+def column_data(column: Column) -> dict[str, Any]:
+    """A column of a board as plain values."""
+    items = [summary_data(one) for one in column.page.items]
+    return {"status": column.status, "tasks": items, "total": column.page.total}
+
+
+def column_lines(column: Column) -> Iterator[str]:
+    """A column of a board: its head with the counts, and a task a line."""
+    shown, total = len(column.page.items), column.page.total
+    yield f"{column.status}: {total:,}" + (f", the latest {shown}" if shown < total else "")
+    for one in column.page.items:
+        yield f"  {summary_line(one)}"
+
+
+def tree_data(tree: Tree) -> dict[str, Any]:
+    """A tree as plain values."""
+    return {
+        "above": [_related_data(one) for one in tree.above],
+        "branches": [_branch_data(one) for one in tree.branches],
+        "live": tree.live,
+    }
+
+
+def _branch_data(branch: Branch) -> dict[str, Any]:
+    needs = [_related_data(one) for one in branch.needs]
+    return {**branch._asdict(), "task": summary_data(branch.task), "needs": needs}
+
+
+def _related_data(one: Related) -> dict[str, Any]:
+    return {"id": one.id, "status": one.status, "goal": one.goal}
+
+
+def related_line(one: Related) -> str:
+    """A task next door on one line."""
+    return f"{one.id} [{one.status}] {text.one_line(one.goal)}"
+
+
+def tree_lines(tree: Tree) -> Iterator[str]:
+    """A tree, a task a line, its parts set in below it."""
+    for one in reversed(tree.above):
+        yield f"part of: {related_line(one)}"
+    for branch in tree.branches:
+        yield "  " * branch.depth + summary_line(branch.task)
+        inside = "  " * (branch.depth + 1)
+        for one in branch.needs:
+            yield f"{inside}waits for: {related_line(one)}"
+        if branch.shown < branch.parts:
+            yield f"{inside}{not_shown(branch)}"
+
+
+def not_shown(branch: Branch) -> str:
+    """How many parts of a task a tree leaves out, and what shows them."""
+    more = text.counted(branch.parts - branch.shown, "part")
+    return f"{more} more: contextspindle task children {branch.task.id}"
 
 
 def report_lines(report: Report, copies: Copies) -> Iterator[str]:
@@ -209,17 +317,35 @@ def report_lines(report: Report, copies: Copies) -> Iterator[str]:
     for unchecked in report.unchecked:
         yield f"not checked: {unchecked}"
     if copies.days:
-        count, newest = len(copies.days), copies.days[-1]
-        yield f"daily copies: {count}, the newest of {newest}, in {copies.folder}"
+        yield f"daily copies: {_copies(copies)}"
     if copies.problem:
         yield f"no daily copy is made: {copies.problem}"
-    depth = "every change replayed" if report.deep else "every digest checked"
     findings = report.findings
     found = text.counted(len(findings), "finding") if findings else "sound"
     if report.purges:
         found += f"; purges of tasks on record: {report.purges}"
     held = f"{text.counted(report.tasks, 'task')}, {text.counted(report.changes, 'change')}"
-    yield f"{held}, {depth}: {found}"
+    yield f"{held}, {_depth(report)}: {found}"
+
+
+def report_facts(report: Report, copies: Copies) -> Iterator[tuple[str, str]]:
+    """What an inspection looked at, and what there is besides: names, each with a value."""
+    yield "tasks", f"{report.tasks:,}"
+    yield "changes", f"{report.changes:,}, {_depth(report)}"
+    if report.purges:
+        yield "purges of tasks", f"{report.purges:,} on record"
+    if copies.days:
+        yield "daily copies", _copies(copies)
+    if copies.problem:
+        yield "no daily copy", copies.problem
+
+
+def _depth(report: Report) -> str:
+    return "every change replayed" if report.deep else "every digest checked"
+
+
+def _copies(copies: Copies) -> str:
+    return f"{len(copies.days)}, the newest of {copies.days[-1]}, in {copies.folder}"
 
 
 def backed_up(manifest: dict[str, Any]) -> str:

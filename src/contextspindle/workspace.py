@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .actions.fuse import Fuse
     from .actions.ledger import Ledger
     from .actions.memory import Memory
+    from .actions.overview import Overview
     from .actions.purge import Purged
     from .checkout import Checkout
     from .config import Settings
@@ -114,6 +115,12 @@ class Workspace:
             surroundings=self.checkout,
             hints=self._hints,
         )
+
+    def overview(self) -> Overview:
+        """The looks at many tasks at once."""
+        from .actions.overview import Overview
+
+        return Overview(self.store())
 
     def archive(self) -> Archive:
         """The actions on the ledger as a whole."""

@@ -64,7 +64,7 @@ def loaded(command, tmp_path):
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", DRIVER, SITE, str(out), *words],
             cwd=command.folder,
-            env=command.environment,
+            env={**command.environment, "TERM": "xterm-256color"},
             input=json.dumps(payload or {}).encode(),
             capture_output=True,
         )
@@ -111,11 +111,12 @@ def transcript(command) -> str:
 
 
 @pytest.mark.parametrize(
-    "verb", ["inbox", "list", "ready", "search", "show", "context", "history", "children"]
+    "verb",
+    "inbox list ready search show context history children board tree log".split(),
 )
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_read_loads_the_lean_start_and_nothing_else(loaded, task, verb, form):
-    given = () if verb in ("inbox", "list", "ready") else (task,)
+    given = () if verb in ("inbox", "list", "ready", "board", "log") else (task,)
     found = loaded("task", verb, *given, *form)
     assert found & FORBIDDEN == set()
     assert found <= STANDARD

@@ -94,6 +94,11 @@ SPOILED = [
         "Surfaces reach stores and harnesses through the workspace",
     ),
     ("cli/task.py", "import anyio", "The MCP SDK is spoken to in the MCP server only"),
+    (
+        "rendering.py",
+        "def f():\n    from rich.text import Text",
+        "A person's terminal is drawn on in one module",
+    ),
     ("utils.py", "", "Arrows point down"),
 ]
 

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 
 from contextspindle.actions.ledger import Ledger
+from contextspindle.actions.overview import Overview
 from contextspindle.actions.purge import Purger
 from contextspindle.core.change import Request
 from contextspindle.core.digest import NONE, chained, sha256
@@ -290,6 +291,16 @@ class StoresAgree(RuleBasedStateMachine):
     @rule(actor=actors, task=tasks, first=st.integers(0, 6), limit=limits)
     def history(self, actor, task, first, limit):
         self.both(actor, lambda ledger: ledger.history(task, first, limit))
+
+    @rule(actor=actors, task=tasks | st.just(""), limit=limits, by=st.sampled_from(["", *ACTORS]))
+    def overview(self, actor, task, limit, by):
+        file, model = Overview(self.stores[actor]), Overview(self.memory)
+        for look in (
+            lambda view: view.board(limit),
+            lambda view: view.tree(task),
+            lambda view: view.log(limit, actor=by, task=task),
+        ):
+            assert outcome(lambda look=look: look(file)) == outcome(lambda look=look: look(model))
 
     @rule(actor=actors, task=tasks, budget=st.sampled_from([128, 300, 600, 2_048, 100_000]))
     def context(self, actor, task, budget):

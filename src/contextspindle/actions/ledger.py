@@ -300,7 +300,7 @@ class Ledger:
         """
         from ..core.search import parse
 
-        _check_page(offset, limit)
+        check_page(offset, limit)
         with self._store.read() as txn:
             return txn.search(parse(query), offset, limit)
 
@@ -309,7 +309,7 @@ class Ledger:
 
         ``total`` is counted up to 1,000 behind the page.
         """
-        _check_page(offset, limit)
+        check_page(offset, limit)
         with self._store.read() as txn:
             return txn.ready(offset, limit, self._clock())
 
@@ -318,7 +318,7 @@ class Ledger:
         from ..core.claims import obstacles
 
         with self._store.read() as txn:
-            task = txn.task(_resolved(txn, start))
+            task = txn.task(resolved(txn, start))
             neighbours = [other for one in task.dependencies if (other := txn.brief(one))]
             found = obstacles(task, txn.lease(task.id), neighbours, self._clock())
         return Readiness(task, tuple(found))
@@ -326,14 +326,14 @@ class Ledger:
     def show(self, start: str, *, version: int | None = None) -> Task:
         """The task whose id begins with ``start``, now or as it was at ``version``."""
         with self._store.read() as txn:
-            return _as_of(txn, txn.task(_resolved(txn, start)), version)
+            return _as_of(txn, txn.task(resolved(txn, start)), version)
 
     def view(self, start: str, *, version: int | None = None) -> View:
         """The same with its lease, and with the standing of its evidence, files looked at."""
         from ..core.evidence import standings, unmoved, verified
 
         with self._store.read() as txn:
-            now = txn.task(_resolved(txn, start))
+            now = txn.task(resolved(txn, start))
             task = _as_of(txn, now, version)
             lease = txn.lease(now.id) if now.claim and task is now else None
             purges = txn.purges(now.id)
@@ -352,7 +352,7 @@ class Ledger:
         from ..core.instant import iso
 
         with self._store.read() as txn:
-            task = txn.task(_resolved(txn, start))
+            task = txn.task(resolved(txn, start))
             related = txn.related(task, RELATED_LIMIT)
             lease = txn.lease(task.id) if task.claim else None
         held = f"{lease.holder} until {iso(lease.until)}" if lease else ""
@@ -369,7 +369,7 @@ class Ledger:
 
     def inbox(self, limit: int = 20, offset: int = 0) -> Page:
         """What is live: active, then blocked, then open, the latest updated first."""
-        _check_page(offset, limit)
+        check_page(offset, limit)
         with self._store.read() as txn:
             return txn.inbox(offset, limit)
 
@@ -392,7 +392,7 @@ class Ledger:
 
     def since(self, moment: int, limit: int = 20) -> Page:
         """Tasks of any status that were changed after ``moment``, the latest first."""
-        _check_page(0, limit)
+        check_page(0, limit)
         with self._store.read() as txn:
             return txn.since(moment, limit)
 
@@ -407,7 +407,7 @@ class Ledger:
         parent: str = "",
     ) -> Page:
         """Tasks that meet every filter given, the newest created first."""
-        _check_page(offset, limit)
+        check_page(offset, limit)
         if status:
             from ..core.fields import status as named
 
@@ -420,22 +420,22 @@ class Ledger:
                 status=status,
                 owner=owner,
                 label=label,
-                parent=_resolved(txn, parent) if parent else "",
+                parent=resolved(txn, parent) if parent else "",
             )
 
     def children(self, start: str, offset: int = 0, limit: int = 50) -> Page:
         """The tasks whose parent is this one, the newest created first."""
-        _check_page(offset, limit)
+        check_page(offset, limit)
         with self._store.read() as txn:
-            return txn.listing(offset, limit, parent=_resolved(txn, start))
+            return txn.listing(offset, limit, parent=resolved(txn, start))
 
     def history(self, start: str, first: int = 1, limit: int = 20) -> History:
         """What changed in each version from ``first`` on, and what stood there before."""
-        _check_page(0, limit)
+        check_page(0, limit)
         if first < 1:
             raise InvalidInput("Versions begin at 1")
         with self._store.read() as txn:
-            task_id = _resolved(txn, start)
+            task_id = resolved(txn, start)
             task = txn.task(task_id)
             # What stood before a version is what the versions before it made.
             changes = txn.changes(task_id, 1, first + limit - 1)
@@ -471,7 +471,7 @@ def _as_of(txn: ReadTxn, task: Task, version: int | None) -> Task:
     return past
 
 
-def _resolved(txn: ReadTxn, start: str) -> str:
+def resolved(txn: ReadTxn, start: str) -> str:
     """The whole id for ``start``: looked up if it is only the beginning of one."""
     wanted = start if start.startswith("t-") else f"t-{start}"
     if not is_id(wanted):
@@ -491,7 +491,7 @@ def _claimed_by(token: str) -> str:
     return task_id
 
 
-def _check_page(offset: int, limit: int) -> None:
+def check_page(offset: int, limit: int) -> None:
     if not 1 <= limit <= PAGE_LIMIT:
         raise InvalidInput(f"A limit of {limit} is out of range", hint=f"Use 1 to {PAGE_LIMIT}.")
     if offset < 0:

@@ -125,6 +125,10 @@ def _print(answer: Reply, values: dict[str, Any]) -> None:
         return  # the warnings are in the document
     if values["quiet"] and answer.id is not None:
         reply.put(reply.OUT, f"{answer.id}\n" if answer.id else "")
+    elif answer.picture and not values["quiet"] and os.isatty(reply.OUT):
+        from . import terminal
+
+        reply.put(reply.OUT, terminal.drawn(answer))
     else:
         reply.put(reply.OUT, answer.text)
     for warning in answer.warnings:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from ..config import wants_plain
 from ..core import instant, text
-from ..errors import InvalidInput
-from ..rendering import backed_up, merge_line, report_lines
+from ..errors import InvalidInput, SpindleError
+from ..rendering import backed_up, merge_line, report_facts, report_lines
 from . import reply
 from .reply import Reply
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..core.archive import Merge
+    from ..workspace import Workspace
     from . import Call
+    from .terminal import Meter
 
 FINDINGS_STATUS = 7
 
@@ -23,7 +26,8 @@ FINDINGS_STATUS = 7
 def verify(call: Call) -> Reply:
     """Look whether the ledger is sound."""
     space = call.workspace()
-    report = space.verify(deep=call.values["deep"], progress=_progress("looked at"))
+    with _progress(call, "looked at", _held(space)) as progress:
+        report = space.verify(deep=call.values["deep"], progress=progress)
     copies = space.copies()
     data = {
         "sound": not report.findings,
@@ -37,13 +41,21 @@ def verify(call: Call) -> Reply:
     }
     status = FINDINGS_STATUS if report.findings else 0
     lines = "".join(f"{line}\n" for line in report_lines(report, copies))
-    return Reply(data, lines, status=status)
+    facts = [*report_facts(report, copies)]
+    return Reply(
+        data,
+        lines,
+        status=status,
+        picture=lambda face: face.report(report.findings, report.unchecked, facts),
+    )
 
 
 def backup(call: Call) -> Reply:
     """Copy the ledger into a new folder."""
     folder = os.path.abspath(call.values["folder"])
-    manifest = call.workspace().back_up(folder, progress=_progress("checked"))
+    space = call.workspace()
+    with _progress(call, "checked", _held(space)) as progress:
+        manifest = space.back_up(folder, progress=progress)
     line = f"{backed_up(manifest)} in {folder}\n"
     data = {**manifest, "at": instant.iso(manifest["at"]), "folder": folder}
     return Reply(data, line, folder)
@@ -54,7 +66,8 @@ def restore(call: Call) -> Reply:
     from .. import workspace
 
     space = workspace.place_to_make(call.values["workspace"] or "")
-    done = space.restore(call.values["backup"], progress=_progress("taken in"))
+    with _progress(call, "taken in") as progress:
+        done = space.restore(call.values["backup"], progress=progress)
     lines = [f"restored into {space.root}: {merge_line(done.merge)}"]
     if done.kept:
         lines.append(f"the ledger as it was is kept in {done.kept}")
@@ -70,22 +83,26 @@ def restore(call: Call) -> Reply:
 def export(call: Call) -> Reply:
     """Write the whole ledger as lines of JSON."""
     target = call.values["file"]
-    progress = _progress("written")
     space = call.workspace()
+    if target == "-" and call.values["json"]:
+        raise InvalidInput("The export itself goes to standard output; leave --json out")
     program = call.values["as"]
-    lines = (
-        space.lines_as(program, progress=progress) if program else space.archive().lines(progress)
-    )
-    if target == "-":
-        if call.values["json"]:
-            raise InvalidInput("The export itself goes to standard output; leave --json out")
-        for line in lines:
-            reply.put_bytes(reply.OUT, line)
-        return Reply(None, "")
-    try:
-        count = space.write_file(target, lines)
-    except FileExistsError as error:
-        raise InvalidInput(f"{target} is there already; an export never overwrites") from error
+    # Where the lines themselves go to the terminal, a count among them would only disturb.
+    shown = target == "-" and os.isatty(reply.OUT)
+    with _Untold() if shown else _progress(call, "written", _held(space)) as progress:
+        lines = (
+            space.lines_as(program, progress=progress)
+            if program
+            else space.archive().lines(progress)
+        )
+        if target == "-":
+            for line in lines:
+                reply.put_bytes(reply.OUT, line)
+            return Reply(None, "")
+        try:
+            count = space.write_file(target, lines)
+        except FileExistsError as error:
+            raise InvalidInput(f"{target} is there already; an export never overwrites") from error
     count -= not program  # an archive begins with a line of its own
     data = {"file": os.path.abspath(target), "tasks": count}
     return Reply(data, f"{text.counted(count, 'task')} exported to {target}\n", data["file"])
@@ -105,7 +122,8 @@ def take_in(call: Call) -> Reply:
     if call.values["dry_run"]:
         merge = archive.rehearse(lines)
     else:
-        merge = archive.take_lines(lines, progress=_progress("taken in"))
+        with _progress(call, "taken in") as progress:
+            merge = archive.take_lines(lines, progress=progress)
     data = {"source": source, "dry_run": call.values["dry_run"], **_merge_data(merge)}
     said = "would be imported" if call.values["dry_run"] else "imported"
     return Reply(data, f"{said}: {merge_line(merge)}\n")
@@ -124,17 +142,39 @@ def _merge_data(merge: Merge) -> dict[str, object]:
     return {**merge._asdict(), "tasks": [*merge.tasks]}
 
 
-def _untold(_: int) -> None:
+class _Untold:
     """Nobody looks."""
 
+    def __enter__(self) -> _Untold:
+        return self
 
-def _progress(verb: str) -> Callable[[int], None]:
-    """A line that counts, on a terminal only, for work that takes long enough to see it."""
-    if not os.isatty(reply.ERR):
-        return _untold
+    def __exit__(self, *_: object) -> None:
+        pass
 
-    def tell(count: int) -> None:
-        if not count % 1_000:
-            reply.put(reply.ERR, f"\r{count:,} tasks {verb}")
+    def __call__(self, _: int) -> None:
+        pass
 
-    return tell
+
+def _progress(call: Call, verb: str, total: Callable[[], int] = int) -> Meter | _Untold:
+    """A line that says how far it is, for a person at a terminal: work may take long.
+
+    ``total`` is asked only then; 0 where nobody knows how much there is.
+    """
+    asked = call.values["json"] or call.values["quiet"]
+    if asked or not os.isatty(reply.ERR) or wants_plain():
+        return _Untold()
+    from .terminal import Meter
+
+    return Meter(verb, total())
+
+
+def _held(space: Workspace) -> Callable[[], int]:
+    """How many tasks the ledger holds, as far as it can still say."""
+
+    def count() -> int:
+        try:
+            return space.ledger().list(0, 1).total
+        except SpindleError:
+            return 0
+
+    return count

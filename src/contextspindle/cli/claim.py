@@ -19,6 +19,9 @@ _NAMED, _LISTED = 3, 100
 """The most changed files that a line names, and the document."""
 
 
+_WHY = "'contextspindle task ready --explain ID' says what keeps a task back."
+
+
 def claim(call: Call) -> Reply:
     """Take a task for yourself."""
     values = call.values
@@ -67,7 +70,7 @@ def ready(call: Call) -> Reply:
         return Reply(data, head + "".join(lines), found.task.id)
     limit = call.values["limit"] if call.values["limit"] is not None else 20
     page = ledger.ready(limit, call.values["offset"] or 0)
-    return page_reply(page, "Nothing is ready.", "task ready {limit} {next}", limit)
+    return page_reply(page, "Nothing is ready.", "task ready {limit} {next}", limit, _WHY)
 
 
 def prove(call: Call) -> Reply:

@@ -39,7 +39,12 @@ def doctor(call: Call) -> Reply:
     count = f"{problems or 'no'} problem{'s' * (problems != 1)}"
     lines.append(f"{count}, {notes or 'no'} note{'s' * (notes != 1)}")
     shown = "".join(f"{line}\n" for line in lines)
-    return Reply(data, shown, status=PROBLEM_STATUS if problems else 0)
+    return Reply(
+        data,
+        shown,
+        status=PROBLEM_STATUS if problems else 0,
+        picture=lambda face: face.examination(findings, problems, notes),
+    )
 
 
 def _lines(one: Finding) -> list[str]:

@@ -9,6 +9,7 @@ from ..errors import StoreUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..errors import SpindleError
@@ -27,6 +28,8 @@ class Reply(Value):
     id: str | None = None
     warnings: tuple[str, ...] = ()
     status: int = 0
+    picture: Callable[[Any], Any] | None = None
+    """What a person at a terminal sees in place of the text, drawn by :mod:`.face`."""
 
 
 def document(data: Any) -> str:

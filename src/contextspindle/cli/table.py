@@ -220,6 +220,40 @@ COMMANDS = (
         ("contextspindle task inbox", "contextspindle task inbox 10"),
     ),
     Command(
+        ("task", "board"),
+        "overview",
+        "board",
+        "Show a board: what is open, active, blocked and done, the latest updated first.",
+        (Positional("limit", "how many of each, 1 to 100; 10 if left out", "number", False),),
+        (),
+        ("contextspindle task board", "contextspindle task board 5 --json"),
+    ),
+    Command(
+        ("task", "tree"),
+        "overview",
+        "tree",
+        "Show a task with its parts and what they wait for, or the trees of all that is live.",
+        (Positional("id", "the task's id, or its unique start", required=False),),
+        (),
+        ("contextspindle task tree", "contextspindle task tree t-3fz8"),
+        "At most 100 tasks and 20 parts of one are shown, those near the top first, and what is"
+        " left out is counted. Without ID it begins with the 30 first tasks of the inbox.",
+    ),
+    Command(
+        ("task", "log"),
+        "overview",
+        "log",
+        "Show what was changed last in all tasks, the newest first.",
+        (Positional("limit", "how many, 1 to 100; 20 if left out", "number", False),),
+        (
+            Option("--by", "only changes of this actor", metavar="ACTOR"),
+            Option("--task", "only changes of this task", metavar="ID"),
+        ),
+        ("contextspindle task log", "contextspindle task log 50 --by ann"),
+        "The order is that in which this ledger took the changes in. Those of one actor are looked"
+        " for among the latest 10,000.",
+    ),
+    Command(
         ("task", "search"),
         "task",
         "search",

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from . import Call
 
 
+# What a person at a terminal is told to do next where a list is empty.
+_CREATE = "'contextspindle task create GOAL' records a task."
+_PART = "'contextspindle task create GOAL --parent ID' records one."
+_FEWER = "Every word must be there: fewer words, or the start of one, find more."
+
+
 def create(call: Call) -> Reply:
     """Record a new task."""
     values = _Texts(call)
@@ -62,7 +68,7 @@ def show(call: Call) -> Reply:
     """Show one task whole."""
     view = call.workspace().ledger().view(call.values["id"], version=call.values["as_of"])
     lines = "".join(f"{line}\n" for line in task_lines(view))
-    return Reply(view_data(view), lines, view.task.id)
+    return Reply(view_data(view), lines, view.task.id, picture=lambda face: face.task(view))
 
 
 def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
@@ -85,7 +91,9 @@ def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
         if values[name]:
             more += f" --{name} {_quoted(values[name])}"
     more += "".join(f" --status {_quoted(one)}" for one in values["status"])
-    return page_reply(page, "No task matches.", more, values["limit"] or 50)
+    filtered = more != "task list {next} {limit}"
+    then = "'contextspindle task list' shows all." if filtered else _CREATE
+    return page_reply(page, "No task matches.", more, values["limit"] or 50, then)
 
 
 def inbox(call: Call) -> Reply:
@@ -102,7 +110,8 @@ def search(call: Call) -> Reply:
     limit = values["limit"] if values["limit"] is not None else 20
     page = call.workspace().ledger().search(values["query"], limit, values["offset"] or 0)
     asked = text.shortened(text.one_line(values["query"]), 60)
-    return page_reply(page, f"Nothing holds {asked!r}.", "task search QUERY {limit} {next}", limit)
+    empty, more = f"Nothing holds {asked!r}.", "task search QUERY {limit} {next}"
+    return page_reply(page, empty, more, limit, _FEWER, words=values["query"])
 
 
 def children(call: Call) -> Reply:
@@ -110,9 +119,8 @@ def children(call: Call) -> Reply:
     values = call.values
     limit = values["limit"] if values["limit"] is not None else 50
     page = call.workspace().ledger().children(values["id"], values["offset"] or 0, limit)
-    return page_reply(
-        page, "It has no parts.", f"task children {values['id']} {{next}} {{limit}}", limit
-    )
+    more = f"task children {values['id']} {{next}} {{limit}}"
+    return page_reply(page, "It has no parts.", more, limit, _PART)
 
 
 def history(call: Call) -> Reply:
@@ -122,20 +130,22 @@ def history(call: Call) -> Reply:
     limit = values["limit"] if values["limit"] is not None else 20
     found = call.workspace().ledger().history(values["id"], first, limit)
     lines = [line for step in found.steps for line in step_lines(step)]
+    rest = ""
     if found.next_version:
-        lines.append(
-            f"{found.total} versions; more: contextspindle task history {found.task_id}"
-            f" {found.next_version} {limit}"
-        )
+        command = f"contextspindle task history {found.task_id} {found.next_version} {limit}"
+        rest = f"{found.total} versions; more: {command}"
     if not lines:
-        lines.append(f"{found.task_id} has no version from {first} on; its last is {found.total}.")
+        rest = f"{found.task_id} has no version from {first} on; its last is {found.total}."
+    if rest:
+        lines.append(rest)
     data = {
         "id": found.task_id,
         "changes": [step_data(step) for step in found.steps],
         "total": found.total,
         "next_version": found.next_version,
     }
-    return Reply(data, "".join(f"{line}\n" for line in lines), found.task_id)
+    shown = "".join(f"{line}\n" for line in lines)
+    return Reply(data, shown, found.task_id, picture=lambda face: face.history(found, rest))
 
 
 def context(call: Call) -> Reply:
@@ -223,20 +233,34 @@ def _outcome(outcome: Outcome, said: str) -> Reply:
     return Reply(data, line, task.id, outcome.warnings)
 
 
-def page_reply(page: Page, empty: str, more: str, limit: int) -> Reply:
-    """A page of tasks, with the command that shows the rest."""
+def page_reply(
+    page: Page, empty: str, more: str, limit: int, then: str = "", *, words: str = ""
+) -> Reply:
+    """A page of tasks, with the command that shows the rest.
+
+    ``then`` says what to do next where there is none, and ``words`` are marked where they stand:
+    both for a person at a terminal.
+    """
     lines = [summary_line(one) for one in page.items] or [empty]
+    command = ""
     if page.next_offset is not None:
         # Filters of the caller's may follow, so only the first of each is ours.
         command = more.replace("{next}", str(page.next_offset), 1).replace("{limit}", str(limit), 1)
-        lines.append(f"{len(page.items)} of {page.total}; more: contextspindle {command}")
+        command = f"contextspindle {command}"
+        lines.append(f"{len(page.items)} of {page.total}; more: {command}")
     data = {
         "tasks": [summary_data(one) for one in page.items],
         "total": page.total,
         "next_offset": page.next_offset,
     }
     ids = "\n".join(one.id for one in page.items)
-    return Reply(data, "\n".join(lines) + "\n", ids)
+    said = f"{empty} {then}".strip()
+    return Reply(
+        data,
+        "\n".join(lines) + "\n",
+        ids,
+        picture=lambda face: face.tasks(page, empty=said, more=command, query=words),
+    )
 
 
 def _quoted(value: str) -> str:

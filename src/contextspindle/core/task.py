@@ -34,6 +34,9 @@ ID_LENGTH = 8
 COUNT_AHEAD = 1_000
 """How far behind a page its total is counted where counting all would be slow."""
 
+LOOK_BACK = 10_000
+"""How many of the latest changes are looked through for those of one actor."""
+
 SUMMARY_LIMITS = {"goal": 160, "next": 200, "blocker": 160, "owner": 80}
 """The most UTF-8 bytes that a summary shows of each text."""
 

@@ -219,6 +219,9 @@ FEW = tuple(
 WITHOUT_TOOL = {
     ("init",): "where a ledger is kept is for the user to say",
     ("task", "prove"): "it runs a command, which an agent does under its own program's approval",
+    ("task", "board"): "contextspindle_task_inbox has what is live in fewer bytes",
+    ("task", "tree"): "contextspindle_task_children and contextspindle_task_show lead through it",
+    ("task", "log"): "contextspindle_handoff and contextspindle_task_history say what moved",
     ("task", "renew"): "an action of contextspindle_task_claim",
     ("task", "release"): "an action of contextspindle_task_claim",
     ("export",): "it writes the whole ledger; a backup is the form to restore from",

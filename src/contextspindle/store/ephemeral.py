@@ -32,6 +32,8 @@ class EphemeralStore:
         self.creations: dict[str, tuple[str, str]] = {}
         self.leases: dict[str, Lease] = {}
         self.purges: dict[str, tuple[Purge, ...]] = {}
+        self.order: list[tuple[str, int]] = []
+        """Task and version of each change, as they were recorded."""
 
     def read(self) -> EphemeralTxn:
         """A snapshot, for a ``with`` block."""
@@ -59,6 +61,7 @@ class EphemeralTxn:
         self._creations = dict(store.creations)
         self._leases = dict(store.leases)
         self._purges = dict(store.purges)
+        self._order = list(store.order)
 
     def __enter__(self) -> EphemeralTxn:
         return self
@@ -75,6 +78,7 @@ class EphemeralTxn:
             self._store.creations = self._creations
             self._store.leases = self._leases
             self._store.purges = self._purges
+            self._store.order = self._order
 
     def task(self, task_id: str) -> Task:
         if task_id not in self._tasks:
@@ -118,6 +122,22 @@ class EphemeralTxn:
         live = [one for one in self._tasks.values() if one.status in task.LIVE]
         live.sort(key=lambda one: (task.LIVE.index(one.status), -one.updated, -order[one.id]))
         return _page(live, offset, limit)
+
+    def latest(self, status: str, limit: int) -> Page:
+        order = {one: place for place, one in enumerate(self._tasks)}
+        found = [one for one in self._tasks.values() if one.status == status]
+        found.sort(key=lambda one: (one.updated, order[one.id]), reverse=True)
+        return _page(found, 0, limit)
+
+    def parts(self, task_id: str, limit: int) -> Page:
+        return _page([one for one in self._tasks.values() if one.parent == task_id], 0, limit)
+
+    def recent(self, limit: int, *, actor: str = "", task_id: str = "") -> list[Change]:
+        order = [pair for pair in reversed(self._order) if task_id in ("", pair[0])]
+        if actor:
+            order = order[: task.LOOK_BACK]
+        found = [self._chains[name][version - 1][1] for name, version in order]
+        return [step for step in found if actor in ("", step.actor)][:limit]
 
     def since(self, moment: int, limit: int) -> Page:
         order = {one: place for place, one in enumerate(self._tasks)}
@@ -197,6 +217,7 @@ class EphemeralTxn:
         chain = self._chains.setdefault(after.id, [])
         previous = chain[-1][0] if chain else NONE
         chain.append((chained(after.id, previous, change_bytes(step)), step))
+        self._order.append((after.id, step.version))
         self._tasks[after.id] = after
         if step.key:
             self._creations[step.key] = (step.request, after.id)
@@ -242,9 +263,11 @@ class EphemeralTxn:
 
         task_id = stored.task.id
         self._chains[task_id] = []
+        order = list(self._order)  # the changes stay where they are in it
         self._creations = {key: one for key, one in self._creations.items() if one[1] != task_id}
         for step in steps(stored):
             self.record(stored.task, step)
+        self._order = order
         self.keep_lease(task_id, stored.lease)
         self._purges[task_id] = stored.purges
 

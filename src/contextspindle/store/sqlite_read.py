@@ -196,13 +196,31 @@ class SqliteRead:
         skip = offset
         for status in task.LIVE:
             if skip < totals[status] and len(rows) < limit:
-                rows += self._all(
-                    f"SELECT {_SUMMARY} FROM tasks WHERE status = ?"  # noqa: S608 (our own columns)
-                    " ORDER BY updated DESC, pk DESC LIMIT ? OFFSET ?",
-                    *(status, limit - len(rows), skip),
-                )
+                rows += self._of_status(status, limit - len(rows), skip)
             skip = max(skip - totals[status], 0)
         return _page(rows, sum(totals[status] for status in task.LIVE), offset)
+
+    def _of_status(self, status: str, limit: int, offset: int) -> list[Any]:
+        return self._all(
+            f"SELECT {_SUMMARY} FROM tasks WHERE status = ?"  # noqa: S608 (our own columns)
+            " ORDER BY updated DESC, pk DESC LIMIT ? OFFSET ?",
+            *(status, limit, offset),
+        )
+
+    def latest(self, status: str, limit: int) -> Page:
+        return _page(self._of_status(status, limit, 0), self._totals()[status], 0)
+
+    def parts(self, task_id: str, limit: int) -> Page:
+        of = "FROM tasks WHERE parent = ?"
+        sql = f"SELECT {_SUMMARY} {of} ORDER BY pk LIMIT ?"
+        counted = f"SELECT count(*) FROM (SELECT 1 {of} LIMIT ?)"  # noqa: S608
+        (total,) = self._one(counted, task_id, limit + task.COUNT_AHEAD)
+        return _page(self._all(sql, task_id, limit), total, 0)
+
+    def recent(self, limit: int, *, actor: str = "", task_id: str = "") -> list[Change]:
+        from .sqlite_recent import recent
+
+        return recent(self._all, self._damaged, limit, actor, task_id)
 
     def since(self, moment: int, limit: int) -> Page:
         rows: list[Any] = []

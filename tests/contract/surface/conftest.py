@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import pty
+import re
 import struct
 import subprocess
+import termios
+import unicodedata
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -29,6 +38,66 @@ def project(command):
 def task(project) -> str:
     """The id of a task."""
     return project("task", "create", "Ship it", "--quiet").out.decode().strip()
+
+
+class Screen(NamedTuple):
+    """What a command sent to a terminal, and how it ended."""
+
+    status: int
+    sent: str
+    err: bytes
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines without their colours; nothing else in them is a control character."""
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", self.sent).replace("\r\n", "\n")
+        assert not any(ord(one) < 32 or 127 <= ord(one) < 160 for one in shown.replace("\n", ""))
+        return shown.splitlines()
+
+    def columns(self) -> int:
+        """The width of the widest line, by the standard's width of each character."""
+        return max(map(width_of, self.lines))
+
+
+def width_of(line: str) -> int:
+    """The columns that a line takes."""
+    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
+    return len(line) + wide - sum(unicodedata.combining(one) != 0 for one in line)
+
+
+def on_terminal(call: list[str], columns: int, folder: Path, environ: dict[str, str]) -> Screen:
+    """A call with a terminal of so many columns as its output."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        call,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environ,
+    )
+    os.close(theirs)
+    sent = b""
+    with process:
+        # On Linux the last read of a terminal that nobody holds any more is an error.
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65_536):
+                sent += piece
+        err = process.stderr.read()
+    os.close(ours)
+    return Screen(process.returncode, sent.decode(), err)
+
+
+@pytest.fixture
+def screen(command):
+    """The command, its output a terminal of so many columns."""
+
+    def run(*words: str, columns: int = 100, env: dict[str, str] | None = None) -> Screen:
+        environ = {**command.environment, "TERM": "xterm-256color", **(env or {})}
+        return on_terminal([command.path, *words], columns, command.folder, environ)
+
+    return run
 
 
 @pytest.fixture
@@ -92,6 +161,9 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("task", "renew"): ("task", "renew", token),
         ("task", "release"): ("task", "release", given.partition(".")[0], "--claim", given),
         ("task", "ready"): ("task", "ready", "5"),
+        ("task", "board"): ("task", "board"),
+        ("task", "tree"): ("task", "tree"),
+        ("task", "log"): ("task", "log", "10"),
         ("task", "search"): ("task", "search", "ship it"),
         ("verify",): ("verify",),
         ("backup",): ("backup", str(aside / "another backup")),

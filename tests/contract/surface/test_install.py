@@ -14,6 +14,7 @@ import pytest
 
 from contextspindle import __version__
 from tests.conftest import ROOT
+from tests.contract.surface.conftest import on_terminal
 
 # What comes back at each step of the walk: `...` stands for what differs between machines.
 WALK = """\
@@ -126,6 +127,18 @@ def test_the_hooks_go_in_and_out_of_a_home_that_has_nothing(installed, tmp_path)
     assert [one for one in home.rglob("*") if one.is_file()] == []
 
 
+def test_where_what_draws_is_missing_a_terminal_gets_the_plain_text(installed, tmp_path):
+    environ = {"HOME": str(tmp_path), "PATH": os.defpath, "TERM": "xterm"}
+    command = str(installed / "contextspindle")
+    for words in (("init",), ("task", "create", "Ship it")):
+        subprocess.run([command, *words], cwd=tmp_path, env=environ, check=True)
+    for words in (("task", "inbox"), ("task", "board"), ("verify",)):
+        piped = subprocess.run([command, *words], cwd=tmp_path, env=environ, capture_output=True)
+        shown = on_terminal([command, *words], 80, tmp_path, environ)
+        assert (shown.status, shown.err) == (0, b"")
+        assert shown.sent.replace("\r\n", "\n") == piped.stdout.decode()
+
+
 def test_what_was_installed_is_compiled_and_the_old_names_are_there(installed):
     packages = next((installed.parent / "lib").glob("python3.*")) / "site-packages"
     sources = [one for one in packages.rglob("*.py") if one.parent.name != "__pycache__"]
@@ -142,7 +155,9 @@ def test_a_plain_installation_brings_the_command_the_fuse_and_the_server(wheel):
         names = file.namelist()
         (metadata,) = (name for name in names if name.endswith("/METADATA"))
         told = file.read(metadata).decode()
-    assert re.findall(r"^Requires-Dist: (.*)", told, re.M) == ["mcp<3,>=2.3"]
+    assert re.findall(r"^Requires-Dist: (.*)", told, re.M) == [
+        "mcp<3,>=2.3", "rich<16,>=15",
+    ]  # fmt: skip
     scripts = {name.rpartition("/")[2] for name in names if ".data/scripts/" in name}
     assert scripts == {"contextspindle", "continuum-cli"}
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {

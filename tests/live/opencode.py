@@ -156,7 +156,7 @@ def main() -> None:
     before = sorted(str(one.relative_to(settings)) for one in settings.iterdir())
     ours("init")
     task = ours("task", "create", "LEDGER-GOAL-9: a widget", "--next", "LEDGER-NEXT-3", "--quiet")
-    ours("setup", "opencode", "--write")
+    ours("setup", "opencode", "--hooks", "--write")
     plugin = settings / "plugins" / "contextspindle.js"
     whole = plugin.read_text()
     server = Server(program, project, environment)
@@ -191,7 +191,7 @@ def main() -> None:
     shown = json.loads(ours("fuse", "show", "--session", runs[0]["session"], "--json"))["data"]
     line = next(one["line"] for one in shown["items"] if one["line"])
     source = ours("fuse", "source", str(line), "--session", runs[0]["session"])
-    ours("setup", "opencode", "--remove")
+    ours("setup", "opencode", "--hooks", "--remove")
     report = {
         "runs": runs,
         "children": children,

@@ -66,7 +66,7 @@ def main() -> None:
     words = ("RELAY-GOAL-1: a kite", "--criterion", "RELAY-CRITERION-2", "--next", "RELAY-NEXT-3")
     made = ours("task", "create", *words)["task"]
     for name in ("claude-code", "codex"):
-        ours("setup", name, "--write")
+        ours("setup", name, "--hooks", "--write")
     marks = [0]
 
     def asked_of_claude(prompt: str) -> str:

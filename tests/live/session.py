@@ -74,8 +74,8 @@ def main() -> None:
     (place / "other.jsonl").write_text('{"role": "user", "content": "Find OTHER-GOAL-3."}\n')
     ours("fuse", "save", "--transcript", str(place / "other.jsonl"), "--session", "other")
     files = contents(home)
-    ours("setup", name, "--write")
-    ours("setup", name, "--check")
+    ours("setup", name, "--hooks", "--write")
+    ours("setup", name, "--hooks", "--check")
     now = contents(home)
     changed = [path for path, data in now.items() if files.get(path) != data]
     wrote = [path for path in changed if not path.endswith(".contextspindle-backup")]
@@ -96,7 +96,7 @@ def main() -> None:
         steps.append({"step": "failed", "error": str(error)})
     finally:
         terminal.end(*spec.LEAVE)
-    ours("setup", name, "--remove")
+    ours("setup", name, "--hooks", "--remove")
     report = {
         "steps": steps,
         "task": task,

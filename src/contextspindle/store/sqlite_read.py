@@ -442,32 +442,14 @@ class SqliteRead:
         return Stored(found, bodies, self.lease(task_id), self.purges(task_id))
 
     def purges(self, task_id: str) -> tuple[Purge, ...]:
-        rows = self._all(
-            "SELECT digest, body FROM purges WHERE task = (SELECT pk FROM tasks WHERE id = ?)"
-            " ORDER BY number",
-            task_id,
-        )
-        if not rows:
-            return ()
-        from ..core.canon import decode
-        from ..core.digest import sha256
-        from ..core.purge import from_document
+        from .sqlite_purges import purges
 
-        if any(type(body) is not bytes or sha256(body) != digest for digest, body in rows):
-            raise self._damaged(task_id, "the record of a purge does not match its digest")
-        return tuple(from_document(decode(body)) for _, body in rows)
+        return purges(self._all, self._damaged, task_id)
 
     def holding(self, forms: tuple[bytes, ...]) -> list[str]:
-        def asked(column: str) -> str:
-            return " OR ".join([f"instr({column}, ?)"] * len(forms))
+        from .sqlite_purges import holding
 
-        rows = self._all(
-            f"SELECT id FROM tasks WHERE {asked('state')}"  # noqa: S608 (our own words)
-            f" OR pk IN (SELECT task FROM changes WHERE {asked('body')})"
-            f" OR pk IN (SELECT task FROM purges WHERE {asked('body')}) ORDER BY pk",
-            *(forms * 3),
-        )
-        return [task_id for (task_id,) in rows]
+        return holding(self._all, forms)
 
     def creation(self, key: str) -> tuple[str, str] | None:
         row = self._one(

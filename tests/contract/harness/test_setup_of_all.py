@@ -12,7 +12,7 @@ import pytest
 from contextspindle import cli, programs
 from contextspindle.core import jsonc
 from contextspindle.errors import SettingsDamaged, StoreUnavailable
-from contextspindle.harness import gemini, hooks
+from contextspindle.harness import codex, gemini, hooks
 from contextspindle.harness.registration import PROGRAMS
 
 READS = ("contextspindle_task_show", "contextspindle_task_list")
@@ -199,7 +199,7 @@ def test_codex_gets_all_of_it_and_is_given_its_bytes_back(home, text):
         "contextspindle"
     ]["args"] == ["mcp"]
     assert (folder / "AGENTS.md").read_text().count("contextspindle: begin") == 1
-    assert len(hooks.found(said(folder / "hooks.json"))) == 2
+    assert len(hooks.found(said(folder / "hooks.json"))) == len(codex.HOOKS)
     set_up("codex", "remove")
     assert bytes_below(home) == before
 

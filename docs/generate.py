@@ -279,8 +279,8 @@ def harness_page() -> str:
         "A hook ends by itself after 4.5 seconds, with exit status 0 whatever happens, and blocks"
         " nothing. A payload of another program than the one that the hook was installed for is"
         " answered with silence. OpenCode has no such hooks: [its"
-        " plugin](../how-to/connect-opencode.md) does the same, as seen with 1.18.33. Cursor and"
-        " Cline are read by their documentation, and nothing is promised of them.",
+        " plugin](../how-to/connect-opencode.md) asks the same commands. Cursor and Cline are read"
+        " by their documentation, and nothing is promised of them.",
         *(harness_part(name, one) for name, one in harnesses.HARNESSES.items()),
     )
 
@@ -288,14 +288,24 @@ def harness_page() -> str:
 def moments(name: str) -> tuple[str, str]:
     """The events at which a session is saved, and those at which the record can come."""
     found: tuple[dict[str, None], dict[str, None]] = ({}, {})
-    events = {row[0] for row in adapter(name).HOOKS}
+    events = set(limits_of(name))
     for one in harnesses.PROMISES:
         if one.harness == name and one.event in events:
             if one.verb in (harnesses.SAVE, harnesses.NOTE):
                 found[0][f"`{one.event}`"] = None
-            if one.verb == harnesses.LOOK or dict(one.when).get("source") == "compact":
+            after = dict(one.when).get("source") == "compact" or one.event == "session.compacted"
+            if after or one.verb == harnesses.LOOK:
                 found[1][f"`{one.event}`"] = None
     return ", ".join(found[0]), ", ".join(found[1])
+
+
+def limits_of(name: str) -> dict[str, int]:
+    """The events that reach us once all is set up, each with its limit of time."""
+    chosen = adapter(name)
+    if getattr(chosen, "PLUGIN", ""):
+        asked = (one.event for one in harnesses.PROMISES if one.harness == name)
+        return dict.fromkeys(asked, harnesses.PLUGIN_SECONDS)
+    return {event: timeout for event, _, timeout, _ in chosen.HOOKS}
 
 
 def harness_part(name: str, one: harnesses.Harness) -> str:
@@ -306,10 +316,11 @@ def harness_part(name: str, one: harnesses.Harness) -> str:
         for scope in ("user", "project", "shared")
     }
     moved = f" (or in `{variable}`)" if variable else ""
-    said = f"Hooks go into `{places['user']}`{moved}; of a project into `{places['project']}`"
+    what = "The plugin goes" if getattr(chosen, "PLUGIN", "") else "Hooks go"
+    said = f"{what} into `{places['user']}`{moved}; of a project into `{places['project']}`"
     if places["shared"] != places["project"]:
         said += f" or, committed, `{places['shared']}`"
-    limits = {event: timeout for event, _, timeout, _ in chosen.HOOKS}
+    limits = limits_of(name)
     body = []
     unused = []
     for row in harnesses.PROMISES:
@@ -336,7 +347,7 @@ def harness_part(name: str, one: harnesses.Harness) -> str:
             f"## {one.title}",
             f"`contextspindle setup {name}`. {said}. It asks you {one.trust}.",
             rows(("event", f"limit in {one.unit}", "what happens", "answer", "known"), body),
-            f"Seen and not used: {', '.join(unused)}.",
+            *([f"Seen and not used: {', '.join(unused)}."] if unused else []),
             "Not promised:\n\n" + "\n".join(missing),
         ]
     )

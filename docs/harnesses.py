@@ -21,6 +21,7 @@ KINDS = {
 
 SAVE, HEAR, RESTORE, NOTE, LOOK, NONE = "save", "hear", "restore", "note", "look", "none"
 DEEP, FLAT, STRING = "hookSpecificOutput.additionalContext", "additionalContext", "a JSON string"
+OWN = "`text`, for our plugin"
 """Where the text stands in what is answered."""
 
 
@@ -77,6 +78,7 @@ HARNESSES = {
         "seconds",
         "whether you trust the folder, for a project's hooks",
     ),
+    "opencode": Harness("OpenCode", "1.18.33", "seconds", "nothing"),
 }
 
 _SAVES = "An extract of the transcript is saved."
@@ -227,9 +229,32 @@ PROMISES = (
     Promise("copilot-cli", "agentStop", SAVE, _BY_HAND),
     Promise("copilot-cli", "sessionEnd", SAVE, _BY_HAND),
     *_unused("copilot-cli", "preToolUse userPromptTransformed"),
+    Promise(
+        "opencode",
+        "session.compacting",
+        SAVE,
+        f"{_SAVES} The model that writes the summary is told the session's task, if it has one.",
+        answer=OWN,
+    ),
+    Promise(
+        "opencode",
+        "session.compacted",
+        RESTORE,
+        f"{_RECORD} It stays the same until the next compaction, and is stored nowhere.",
+        answer=OWN,
+    ),
+    Promise("opencode", "session.start", RESTORE, _LIVE_TASKS, answer=OWN),
 )
 
+PLUGIN_SECONDS = 6
+"""How long the plugin for OpenCode waits for an answer."""
+
 LIMITS = (
+    Limit(
+        "opencode",
+        "Version 2: its plugins are others, and ours does nothing there.",
+        DOCUMENTED,
+    ),
     Limit(
         "claude-code",
         "A text of more than 10,000 characters is put into a file, and its beginning shown; so none"

@@ -179,7 +179,8 @@ def main() -> None:
         for prompt in run["prompts"]:
             ended.append(server.turn(session, prompt.replace("TASK", task.strip())))
         requests = [json.dumps(one["messages"]) for one in model.requests[first:]]
-        runs.append({"results": ended, "session": session, "requests": requests})
+        kinds = model.kinds[first:]
+        runs.append({"results": ended, "session": session, "requests": requests, "kinds": kinds})
     plugin.write_text(whole)
     children = [
         one["id"]

@@ -30,9 +30,6 @@ class Pin(NamedTuple):
 _ON = f"{sys.platform}-{'arm64' if platform.machine() in ('arm64', 'aarch64') else 'x64'}"
 _MODULES = "node_modules"
 
-OPENCODE = "1.18.33"
-"""OpenCode, and the types of its plugins."""
-
 PINS = {
     "claude-code": Pin(
         "@anthropic-ai/claude-code", "2.1.332", f"{_MODULES}/@anthropic-ai/claude-code-*/claude"
@@ -48,6 +45,7 @@ PINS = {
     "copilot-cli": Pin(
         f"@github/copilot-{_ON}", "1.0.102", f"{_MODULES}/@github/copilot-*/copilot"
     ),
+    "opencode": Pin("opencode-ai", "1.18.33", f"{_MODULES}/opencode-linux-*/bin/opencode"),
 }
 """By the name that our own set-up knows each by."""
 

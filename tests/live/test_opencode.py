@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.pinned import OPENCODE
+from tests.live.outcome import Row, deliveries
+from tests.live.pinned import program, skip_without_namespace, version
 from tests.programs import installed
 
 HERE = Path(__file__).parent
@@ -80,27 +81,12 @@ RUNS = [
 
 
 @pytest.fixture(scope="session")
-def opencode() -> str:
-    """The program, installed once into a cache beside the repository's own files."""
-    return installed(
-        f"opencode-{OPENCODE}",
-        "node_modules/opencode-linux-*/bin/opencode",
-        f"opencode-ai@{OPENCODE}",
-        tools=("unshare", "ip", "git"),
-    )
-
-
-@pytest.fixture(scope="session")
-def modules() -> str:
-    """What OpenCode would fetch beside plugins."""
-    return installed(
-        f"opencode-plugin-{OPENCODE}", "node_modules", f"@opencode-ai/plugin@{OPENCODE}"
-    )
-
-
-@pytest.fixture(scope="session")
-def report(opencode, modules, tmp_path_factory) -> dict:
+def report(newest, tell, tmp_path_factory) -> dict:
     """What came of all the runs."""
+    which = version("opencode", newest=newest)
+    (opencode,) = program("opencode", which)
+    # What OpenCode would fetch beside plugins.
+    modules = installed(f"opencode-plugin-{which}", "node_modules", f"@opencode-ai/plugin@{which}")
     spindle = os.path.join(os.path.dirname(sys.executable), "contextspindle")
     folder = tmp_path_factory.mktemp("live")
     ran = subprocess.run(
@@ -113,10 +99,15 @@ def report(opencode, modules, tmp_path_factory) -> dict:
         text=True,
         timeout=900,
     )
-    if "Operation not permitted" in ran.stderr:
-        pytest.skip(f"no namespace can be made here: {ran.stderr.strip()[-200:]}")
+    skip_without_namespace(ran.stderr)
     assert ran.returncode == 0, ran.stderr[-2_000:]
-    return json.loads(ran.stdout)
+    found: dict = json.loads(ran.stdout)
+    talk = [found["runs"][one] for one in (MANUAL, AUTO)]
+    waits = [wait for one in talk for wait in deliveries(one["requests"], one["kinds"])]
+    # It has no hooks of a user's to hear the events: what is counted is what its model was asked.
+    asked = {"a summary asked for": sum(one["kinds"].count("summary") for one in talk)}
+    tell(Row("opencode", which, asked, {}, waits))
+    return found
 
 
 def asked(report: dict, run: int, prompt: str) -> str:

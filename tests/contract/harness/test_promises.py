@@ -16,20 +16,26 @@ from docs.harnesses import (
     KINDS,
     LIMITS,
     LIVE,
+    OWN,
     PROMISES,
     STRING,
     Promise,
     row_of,
 )
 
-INSTALLED = [name for name in HARNESSES if adapter(name).HOOKS]
+INSTALLED = [
+    name for name in HARNESSES if adapter(name).HOOKS or getattr(adapter(name), "PLUGIN", "")
+]
 FORMS = {
     DEEP: lambda text, event: {
         "hookSpecificOutput": {"additionalContext": text, "hookEventName": event.name}
     },
     FLAT: lambda text, event: {"additionalContext": text},
     STRING: lambda text, event: text,
+    OWN: lambda text, event: {"text": text},
 }
+RECORDED = [name for name in HARNESSES if name != "opencode"]
+"""What sends payloads of its own: that of OpenCode is our plugin's, and tested with it."""
 FIELDS = {
     "preCompact": {"trigger": "auto"},
     "userPromptSubmitted": {"prompt": "x"},
@@ -80,7 +86,8 @@ def holds(row: Promise, event: Event) -> None:
         assert json.loads(said) == FORMS[row.answer]("the record", event), row
     else:
         assert said == "", row
-    assert adapter(row.harness).injection("", event) == ""
+    said = adapter(row.harness).injection("", event)
+    assert said == "" or (row.answer == OWN and json.loads(said) == {"text": ""})
 
 
 @pytest.mark.parametrize("name", HARNESSES)
@@ -92,7 +99,7 @@ def test_every_promise_holds(name):
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", HARNESSES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_every_recorded_event_is_promised_something_and_gets_it(name, data_folder):
     met = set()
     for event, payload in recorded(data_folder, name):
@@ -133,7 +140,7 @@ def test_the_hooks_of_claude_code_do_nothing_in_a_program_that_is_known_by_its_p
 
 @pytest.mark.real_data
 def test_no_program_s_own_payload_is_taken_for_another_s(data_folder):
-    for name in HARNESSES:
+    for name in RECORDED:
         for _, payload in recorded(data_folder, name):
             assert adapter(name).parse_event(payload).caller == name, payload
 

@@ -23,10 +23,12 @@ class Surroundings:
     def file(self, path: str) -> FileMark:
         return FileMark(path, 3, hashlib.sha256(path.encode()).hexdigest())
 
-    def run(self, argv: tuple[str, ...], covers: tuple[str, ...], show: object) -> CommandMark:
+    def run(
+        self, argv: tuple[str, ...], covers: tuple[str, ...], show: object
+    ) -> tuple[CommandMark, tuple[str, ...]]:
         values = dict.fromkeys(CommandMark._fields, "")
         whole = {**values, "argv": argv, "covers": covers, "status": 0, "milliseconds": 5}
-        return CommandMark(**whole)  # type: ignore[arg-type]
+        return CommandMark(**whole), ()  # type: ignore[arg-type]
 
     def moved(self, record: object) -> str:
         return ""

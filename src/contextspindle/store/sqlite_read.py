@@ -55,7 +55,11 @@ class SqliteRead:
         if self._db.in_transaction:
             # What a search made for itself stays with the connection: undone, it would take the
             # whole schema with it, which the next statement would have to read again.
-            self._db.execute("ROLLBACK" if kind else "COMMIT")
+            try:
+                self._db.execute("ROLLBACK" if kind else "COMMIT")
+            except driver.Error as failed:  # of a damaged file even this can fail
+                if error is None:
+                    raise translated(failed, self._store.path) from failed
         if isinstance(error, DAMAGE):
             raise translated(error, self._store.path) from error
         if isinstance(error, MISREAD):

@@ -130,9 +130,9 @@ TOOLS = (
     ),
     _tool(
         "task_history",
-        "What changed in each version.",
+        "Changes by version.",
         _ID,
-        Argument("from", "number", "first version"),
+        Argument("from", "number", "version"),
         _LIMIT,
         _CURSOR,
     ),
@@ -179,10 +179,9 @@ TOOLS = (
     ),
     _tool(
         "handoff",
-        "What to go on with after compaction or in a new session: saved goal, rules, requests and"
-        " next step, with live tasks.",
-        Argument("session", help="this one, else the newest saved"),
-        Argument("from", help="another session, to go on from"),
+        "What to go on with after compaction or at a start: goal, rules, next step, live tasks.",
+        Argument("session", help="else the newest"),
+        Argument("from", help="one to go on from"),
         Argument("budget", "number", "500 to 9500 bytes"),
         command="fuse restore",
     ),

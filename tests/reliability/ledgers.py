@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,3 +152,22 @@ def place_file(folder: Path, content: bytes) -> str:
     with open(path, "wb") as file:
         file.write(content)
     return path
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+raw = sqlite3.connect(sys.argv[1], isolation_level=None)
+raw.execute("PRAGMA cache_size=2")  # so that pages are written before the end
+raw.execute("BEGIN IMMEDIATE")
+raw.execute("UPDATE totals SET count = count + 7")
+raw.execute("UPDATE tasks SET goal = 'never said'")
+raw.execute("UPDATE changes SET body = zeroblob(length(body))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def kill_a_writer(path: str) -> None:
+    """Leave the journal of a write behind that was never committed, and half of its pages."""
+    done = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert os.path.getsize(path + "-journal") > 4_096

@@ -6,10 +6,12 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 
 import pytest
 
 from tests.crash.cases import ARCHIVE, BACKUP, KEPT, LEAKED, TRANSCRIPT, make_project
+from tests.reliability.ledgers import kill_a_writer
 
 READS = [
     ("task", "inbox"),
@@ -147,6 +149,28 @@ def bound(command, tmp_path):
         wrapper.chmod(0o700)
         command.path = str(wrapper)
     return command
+
+
+def test_an_interrupted_write_is_not_read_by_who_cannot_undo_it(bound, project):
+    place = project / ".contextspindle" / "tasks"
+    path = place / "ledger.sqlite3"
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA journal_mode=DELETE")
+    raw.close()
+    kill_a_writer(str(path))
+    for one in (*place.iterdir(), place):
+        if not one.is_dir() or one == place:
+            os.chmod(one, 0o500)
+    try:
+        for words in READS:
+            done = bound(*words)
+            if words[0] == "task":
+                assert done.status == 7, (words, done)
+                assert b"was interrupted" in done.err
+            assert b"never said" not in done.out + done.err
+            check_one_clear_line(done, words)
+    finally:
+        os.chmod(place, 0o700)
 
 
 def test_a_ledger_that_may_not_be_written_is_read_and_every_write_says_so(bound, project):

@@ -391,11 +391,7 @@ class _Aside:
         self._failed: BaseException | None = None
         self.findings: list[Finding] = []
         self.unchecked: list[str] = []
-        # Also where threads have their own: what a killed writer left is undone before any looks.
-        first = store.open_checker()
-        if apart and first:
-            first.close()
-        self.db = None if apart else first
+        self.db = None if apart else store.open_checker()
         """With which all of a small ledger is looked at; None if it can only be read."""
 
     def look(self) -> None:

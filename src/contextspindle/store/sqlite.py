@@ -37,6 +37,9 @@ SCHEMA = 3
 BACKUPS = "safety"
 """The folder beside a ledger in which copies of it are put aside."""
 
+JOURNAL = "-journal"
+"""What stands behind the name of a rollback journal: there while somebody writes, or was killed."""
+
 LOG_BYTES = 4 * 1024 * 1024
 """How long the write-ahead log may grow before it is folded back and emptied."""
 
@@ -243,12 +246,16 @@ class SqliteStore:
         SchemaTooNew if a newer program has led the file on since it was opened: it is looked at
         within the transaction, after which nobody can.
         """
-        connection.execute(how)
-        try:
-            self.version(connection)
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
+        for last in (False, True):
+            connection.execute(how)
+            try:
+                self.version(connection)
+                return
+            except BaseException as error:
+                connection.execute("ROLLBACK")
+                if last or not self._is_interrupted(error):
+                    raise
+            self._undo()
 
     def open_writer(self) -> driver.Connection:
         if not self._writer:
@@ -287,6 +294,11 @@ class SqliteStore:
             raise self.absent()
         connection = self._try(mode)
         version = self._version(connection)
+        if version is None and os.path.exists(self._path + JOURNAL):
+            connection.close()
+            self._undo()
+            connection = self._try(mode)
+            version = self._version(connection)
         if version is None:
             # In a folder that cannot be written, a file without a log is read as it stands.
             connection.close()
@@ -311,6 +323,32 @@ class SqliteStore:
         if sys.version_info >= (3, 12):
             connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
         return connection
+
+    def _is_interrupted(self, error: BaseException) -> bool:
+        """Whether a reader failed because a writer was killed in the middle of its work."""
+        return (
+            isinstance(error, driver.OperationalError)
+            and error.sqlite_errorcode & 0xFF == READONLY
+            and os.path.exists(self._path + JOURNAL)
+        )
+
+    def _undo(self) -> None:
+        """What a killed writer left half done, undone, which only who may write can.
+
+        Until then nothing may be read: what it had written was never committed.
+        """
+        writer = self._try("rw")
+        try:
+            writer.execute("PRAGMA user_version").fetchone()
+        except driver.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (CANTOPEN, READONLY):
+                raise
+            raise StoreUnavailable(
+                f"A write to {self._path} was interrupted; only who may write there can undo it",
+                hint="Run any command of ours as the user whose file it is.",
+            ) from error
+        finally:
+            writer.close()
 
     def absent(self) -> NotFound:
         """The error for a file that is not there."""

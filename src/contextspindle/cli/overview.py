@@ -46,8 +46,8 @@ def tree(call: Call) -> Reply:
     )
     note = _left_out(found)
     lines = [*(tree_lines(found) if found.branches else (empty,)), *note]
-    picture = lambda face: face.tree(found, empty, "".join(note))  # noqa: E731
-    return Reply(tree_data(found), _text(lines), picture=picture)
+    data, more = tree_data(found), "".join(note)
+    return Reply(data, _text(lines), picture=lambda face: face.tree(found, empty, more))
 
 
 def _left_out(found: Tree) -> list[str]:

@@ -13,7 +13,7 @@ import os
 
 from ..core import canon
 from ..core.transcript import HEAR, NONE, RESTORE, SAVE, Event
-from .payloads import event_of, is_plain_name, word
+from .payloads import below_one_of, event_of, is_plain_name, word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,15 +42,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
         path = os.path.join(projects, mangled, name)
         if os.path.isfile(path):
             return path
-    try:
-        folders = sorted(os.listdir(projects))
-    except OSError:
-        return None
-    for folder in folders:
-        path = os.path.join(projects, folder, name)
-        if os.path.isfile(path):
-            return path
-    return None
+    return below_one_of(projects, name)
 
 
 def subagent_transcript(main: str, agent: str) -> str:

@@ -16,7 +16,7 @@ from ..errors import EventUnknown
 from . import claude_shapes as shapes
 from .claude_shapes import own_words, tagged
 from .lines import Transcript
-from .payloads import is_plain_name, word
+from .payloads import below_one_of, is_plain_name, word
 from .tools import Calls
 
 TYPE_CHECKING = False
@@ -88,16 +88,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
     if not is_plain_name(session):
         return None
     projects = os.path.join(config_dir, "projects")
-    try:
-        folders = sorted(os.listdir(projects))
-    except OSError:
-        return None
-    for folder in folders:
-        place = os.path.join(projects, folder, "agent-transcripts", session)
-        path = os.path.join(place, f"{session}.jsonl")
-        if os.path.isfile(path):
-            return path
-    return None
+    return below_one_of(projects, "agent-transcripts", session, f"{session}.jsonl")
 
 
 def read(path: str, session: str = "", agent: str = "") -> Transcript:

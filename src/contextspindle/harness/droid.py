@@ -30,7 +30,7 @@ from ..core.transcript import (
 from . import claude_shapes as shapes
 from .claude_shapes import own_words
 from .lines import Transcript, marked_behind, objects, summary_behind
-from .payloads import event_of, is_plain_name
+from .payloads import below_one_of, event_of, is_plain_name
 from .tools import Calls, listed, place
 
 TYPE_CHECKING = False
@@ -129,16 +129,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
     """The transcript of ``session`` under the harness's folder ``config_dir``, or None."""
     if not is_plain_name(session):
         return None
-    sessions = os.path.join(config_dir, "sessions")
-    try:
-        folders = sorted(os.listdir(sessions))
-    except OSError:
-        return None
-    for folder in folders:
-        path = os.path.join(sessions, folder, session + ".jsonl")
-        if os.path.isfile(path):
-            return path
-    return None
+    return below_one_of(os.path.join(config_dir, "sessions"), session + ".jsonl")
 
 
 def worth(line: bytes, frugal: bool) -> bool:

@@ -10,6 +10,8 @@ payload alone: variables of the environment reach every program that one of them
 
 from __future__ import annotations
 
+import os
+
 from ..core.text import clean, folded, shortened
 from ..core.transcript import END, NONE, Event
 from ..errors import EventUnknown
@@ -28,6 +30,16 @@ def word(payload: dict[str, Any], key: str) -> str:
 def is_plain_name(name: str) -> bool:
     """Whether ``name`` can be part of a file name: letters, digits, hyphens, underscores."""
     return bool(name) and len(name) <= 128 and name.replace("-", "").replace("_", "").isalnum()
+
+
+def below_one_of(folder: str, *rest: str) -> str | None:
+    """The file ``rest`` below one of the folders in ``folder``, the first that has it; or None."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return None
+    paths = (os.path.join(folder, name, *rest) for name in names)
+    return next((path for path in paths if os.path.isfile(path)), None)
 
 
 FIELDS = (

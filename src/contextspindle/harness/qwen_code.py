@@ -24,7 +24,7 @@ from . import claude_shapes as shapes
 from .claude_code import injection as injection
 from .claude_shapes import own_words, tagged
 from .lines import Transcript, summary_behind
-from .payloads import event_of, is_plain_name
+from .payloads import below_one_of, event_of, is_plain_name
 from .tools import Calls, place
 
 TYPE_CHECKING = False
@@ -141,16 +141,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
     """The chat of ``session`` under the harness's folder ``config_dir``, or None."""
     if not is_plain_name(session):
         return None
-    projects = os.path.join(config_dir, "projects")
-    try:
-        folders = sorted(os.listdir(projects))
-    except OSError:
-        return None
-    for folder in folders:
-        path = os.path.join(projects, folder, "chats", session + ".jsonl")
-        if os.path.isfile(path):
-            return path
-    return None
+    return below_one_of(os.path.join(config_dir, "projects"), "chats", session + ".jsonl")
 
 
 def worth(line: bytes, frugal: bool) -> bool:

@@ -26,7 +26,7 @@ MAX_LEASE_MS = 7 * 86_400_000
 
 
 class Lease(Value):
-    """Who holds a task until when; ``mark`` is the digest of the token, which is kept nowhere."""
+    """Who holds a task until when; ``mark`` is the digest of the token, which no ledger has."""
 
     holder: str
     mark: str

@@ -63,7 +63,7 @@ def of_hooks(case: Case) -> Iterator[Finding]:
             "hooks",
             NOTE,
             "no harness has our hooks: nothing is saved before a compaction",
-            f"'contextspindle setup claude-code --write' installs them. {RESTART}",
+            f"'contextspindle setup' shows what each program here would get. {RESTART}",
         )
 
 

@@ -8,7 +8,7 @@ here; that needs the whole session and is done by :mod:`.ranking` when a draft i
 from __future__ import annotations
 
 from . import quotes, ranking, salience
-from .draft import ASKED, DECIDED, FAILED, FOUND, REPORT, RULE, SUMMARY, Item
+from .draft import ASKED, DECIDED, FAILED, FOUND, NAME, REPORT, RULE, SUMMARY, Item
 from .ranking import CALLED, FAILURE, PLAN, SHOWN, UNREAD, WRITTEN, WROTE, Passage
 from .redaction import mask
 from .text import cut, cut_start, folded, shortened, size
@@ -86,7 +86,9 @@ class Candidates:
         if size(text) <= _ROW:
             section = RULE if plain == ASKED and is_rule(turn, text) else plain
             terms = found | salience.terms(about) if answers else found
-            self._keep(Item(section, folded(text), turn.line, turn.seal, about), section, terms)
+            # A word against what the agent was about to do counts like a rule, whatever its form.
+            kind = RULE if turn.via == REFUSAL else section
+            self._keep(Item(section, folded(text), turn.line, turn.seal, about), kind, terms)
             return
         pieces = quotes.pieces(text)
         for place, (at, piece) in enumerate(pieces):
@@ -160,7 +162,7 @@ class Candidates:
         ]
         new.sort(key=lambda term: (-len(term), term))
         for at, term in enumerate(sorted(new[:_NAMES], key=text.find)):
-            item = Item(FOUND, term, turn.line, turn.seal, turn.tool, "", 2 * at)
+            item = Item(FOUND, term, turn.line, turn.seal, NAME, "", 2 * at)
             self._keep(item, WROTE, None, at, len(new))
 
     def show(self, turn: Turn) -> None:

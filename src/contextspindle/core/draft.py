@@ -36,6 +36,7 @@ NOTE = " — "
 """Between a step's title and what its list says about it."""
 
 # Whose words an item of FOUND is, if not the agent's; else ``about`` is the tool.
+NAME = "name"  # a name that an edit brought into the session
 REPORT = "report"  # of a subagent or of work in the background
 SUMMARY = "summary"  # of the harness, at an earlier compaction
 

@@ -73,11 +73,14 @@ SAYINGS = 10_000
 _VERBATIM = 6_000  # bytes of one utterance
 _SAID = 600  # utterances held whole
 _TERSE = 25  # bytes up to which an utterance says little without its question
+_PICKING = 200  # bytes up to which words that name an option are a choice among those offered
+_OFFER = 100  # bytes of such an option beside words that say something themselves
 _QUESTION = 360
 WHOLE = 500
 """Bytes of the human's last words that every usual budget shows whole."""
 
 _STEP = 180  # bytes of each of the following
+_DATA = ("{", "[{", '["')  # how a row begins that is for programs: cut short it tells nothing
 _TRAIL = 2  # calls and results kept of what the agent did after its last words
 
 
@@ -177,10 +180,15 @@ class Extractor:
             return shortened(f"answering: {folded(mask(turn.about))}", _QUESTION)
         if turn.via == REFUSAL:
             about = folded(mask(turn.about))
-            return shortened(f"refusing {turn.tool} {about.rpartition('/')[2] or about}", 100)
-        if turn.via == COMMAND or size(text) > _TERSE or not self._before:
+            if " " not in about:  # a path: the file's name tells enough
+                about = about.rpartition("/")[2] or about
+            return shortened(f"refusing {turn.tool} {about}", 100)
+        if turn.via == COMMAND or size(text) > _PICKING or not self._before:
             return ""
-        offered = shortened(quotes.option(self._before, text), 200)
+        offered = quotes.option(self._before, text)
+        if size(text) > _TERSE:
+            return f"answering: {shortened(offered, _OFFER)}" if offered else ""
+        offered = shortened(offered, 2 * _OFFER)
         asked = quotes.question(self._before, _QUESTION - size(offered))
         return f"answering: {offered} {asked}" if offered else f"answering: {asked}"
 
@@ -203,7 +211,8 @@ class Extractor:
         if turn.kind != RESULT:
             text, about = shortened(folded(mask(turn.about)), _STEP), f"then {turn.tool}"
         elif turn.failed or turn.via == COMMAND_LINE or self._candidates.is_rare(turn.tool):
-            text, about = " … ".join(telling_rows(turn)[-2:]), f"{turn.tool} gave"
+            rows = [row for row in telling_rows(turn) if not row.startswith(_DATA)]
+            text, about = " … ".join(rows[-2:]), f"{turn.tool} gave"
         else:
             return
         if text:
@@ -241,9 +250,12 @@ class Extractor:
         """What is kept in any case, all that competes for the other room, and the covered terms."""
         fixed = [*self._goal(weight), *self._last(), *self._left()]
         covered: list[str] = []
-        for item in fixed:
+        last = {item.line for item in fixed if item.section == LAST}
+        # A long goal that is the last words stands among these alone.
+        shown = [item for item in fixed if item.section != GOAL or item.line not in last]
+        for item in shown:
             covered += salience.terms(_surely_shown(item))
-        passages = [p for p in distinct(self._candidates) if not _is_told(p.item, fixed)]
+        passages = [p for p in distinct(self._candidates) if not _is_told(p.item, shown)]
         for item in self._progress.items():
             turn = self._candidates.turns * item.line // max(self._line, 1)
             passages.append(Passage(item, ranking.state_kind(item), turn))

@@ -34,7 +34,8 @@ _TEST_ENDS = ("test", "tests", "lint")
 # Programs that look at things or move them: a word behind them names what they look at.
 _LOOKS = frozenset(
     "cat head tail less grep rg ag ls find sed awk wc diff git cd echo printf rm mkdir cp mv touch"
-    " chmod ln tree stat jq which type export source sleep kill ps open code vim nano".split()
+    " chmod ln tree stat jq which type export source sleep kill ps open code vim nano curl"
+    " wget".split()
 )
 _RESULT_WORDS = ("pass", "fail", "error", "ok", "issue", "warning", "✓", "✗")
 
@@ -245,13 +246,15 @@ def _state(about: str, text: str, turn: Turn) -> Item:
 def _is_test_run(command: str) -> bool:
     """Whether one of the commands runs tests, checks or a build: by its program, or by what that
     is told to do.  Neither what stands in quotation marks nor a path says so."""
-    bare = command[:600].partition("<<")[0]
+    bare = command[:600].partition("<<")[0].replace('\\"', "")
     for mark in "\"'":
         bare = " ".join(bare.split(mark)[::2])
-    for mark in ("&&", "||", ";", "|"):
+    for mark in ("&&", "||", ";", "|", "$("):
         bare = bare.replace(mark, "\n")
     for row in bare.split("\n"):
         words = row.split()
+        if words and words[0].startswith("#"):
+            continue
         while words and "=" in words[0]:
             del words[0]
         if not words or words[0].rpartition("/")[2] in _LOOKS:

@@ -15,7 +15,9 @@ _BRIEF = 45
 _WIDE_STOPS = "。！？；"
 _STOPS = ".!?;" + _WIDE_STOPS
 _ENDS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", ".) ", ": ")
+_BEFORE_ITEM = ("", *_STOPS, ":", "：", "-", ",")
 _MARKERS = "-*#>•|=_~` \t"
+_PAIRED = ("**", "`")
 
 
 def passages(text: str, limit: int = PASSAGE) -> list[str]:
@@ -32,22 +34,20 @@ def passages(text: str, limit: int = PASSAGE) -> list[str]:
         if raw.lstrip().startswith("```"):
             fenced = not fenced
             if lead:
-                found.append(lead.rstrip(_MARKERS))
+                found.append(_unmarked(lead))
                 lead = ""
             continue
         marked = folded(raw)
-        line = marked.strip(_MARKERS)
+        line = _unmarked(marked)
         if fenced:
             continue
         if not line:
             if marked and lead:  # a rule between them: what leads ends here
-                found.append(lead.rstrip(_MARKERS))
+                found.append(_unmarked(lead))
                 lead = ""
             continue
         if len(line) < 90 and (raw.lstrip().startswith("#") or line.rstrip("*").endswith(":")):
-            lead = (
-                f"{lead} {marked}" if lead and size(lead) < limit // 2 else marked.lstrip(_MARKERS)
-            )
+            lead = f"{lead} {marked}" if lead and size(lead) < limit // 2 else _unlisted(marked)
             continue
         if lead:
             line = f"{lead} {marked}"
@@ -57,8 +57,26 @@ def passages(text: str, limit: int = PASSAGE) -> list[str]:
         else:
             found += sentences(line, limit)
     if lead:
-        found.append(lead.rstrip(_MARKERS))
+        found.append(_unmarked(lead))
     return found
+
+
+def _unlisted(line: str) -> str:
+    """``line`` without the mark of a list or a heading before it, but with that of emphasis or code
+    that ends within it."""
+    bare = line.lstrip(_MARKERS)
+    before = line[: len(line) - len(bare)]
+    opens = [before.rfind(sign) for sign in _PAIRED if sign in bare and sign in before]
+    return line[min(opens) :] if opens else bare
+
+
+def _unmarked(line: str) -> str:
+    """The same without such marks behind it too, but with those of what begins within it."""
+    bare = line.rstrip(_MARKERS)
+    behind = line[len(bare) :]
+    inner = bare.lstrip(_MARKERS)
+    closes = [behind.find(sign) + len(sign) for sign in _PAIRED if sign in inner and sign in behind]
+    return _unlisted(line[: len(bare) + max(closes)] if closes else bare)
 
 
 def sentences(line: str, limit: int = PASSAGE) -> list[str]:
@@ -109,8 +127,18 @@ def _stops(line: str) -> list[int]:
     return [
         at
         for at in range(1, len(line))
-        if line[at - 1] in _STOPS and (line[at - 1] in _WIDE_STOPS or line[at] == " ")
+        if line[at - 1] in _STOPS
+        and (line[at - 1] in _WIDE_STOPS or (line[at] == " " and not _counts(line, at - 1)))
     ]
+
+
+def _counts(line: str, at: int) -> bool:
+    """Whether the full stop at ``at`` belongs to the number of an item of a list."""
+    start = at
+    while start and line[start - 1].isdigit():
+        start -= 1
+    before = line[:start].rstrip(" *#(")[-1:]
+    return line[at] == "." and 0 < at - start <= 2 and before in _BEFORE_ITEM
 
 
 def ending(text: str, limit: int) -> str:
@@ -133,9 +161,13 @@ def question(text: str, limit: int) -> str:
 
 
 def option(text: str, answer: str) -> str:
-    """The line of ``text`` that offers what a one-character ``answer`` picks, or nothing."""
-    key = answer.strip().rstrip(".):").lower()
-    if not key or len(key) > 2 or not key.isalnum():
+    """The line of ``text`` that offers what ``answer`` picks, or nothing.
+
+    It picks by being no more than the option's number or letter, by a number at its start (*2, but
+    without the cache*), or by naming it (*option b*, *#3*).
+    """
+    key = _picked(answer.strip().lower())
+    if not key:
         return ""
     for raw in reversed(text.split("\n")):
         line = raw.strip().lstrip("-*#>( ").lower()
@@ -143,4 +175,20 @@ def option(text: str, answer: str) -> str:
             line = line[len("option ") :]
         if line.startswith(key) and line[len(key) : len(key) + 1] in tuple(".):*"):
             return folded(raw)
+    return ""
+
+
+def _picked(answer: str) -> str:
+    """The number or letter of the option that ``answer`` is about, or nothing."""
+    alone = answer.rstrip(".):")
+    if len(alone) <= 2:
+        return alone if alone.isalnum() else ""
+    words = answer.replace(",", " ").replace(":", " ").split()
+    if words[0].isdigit() and len(words[0]) <= 2:
+        return words[0]
+    for before, word in zip(["", *words], words):
+        if before == "option" and len(word.rstrip(".)")) <= 2:
+            return word.rstrip(".)")
+        if word[0] == "#" and word[1:].isdigit() and len(word) <= 3:
+            return word[1:]
     return ""

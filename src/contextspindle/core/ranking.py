@@ -9,7 +9,7 @@ choice then takes what is worth most a byte, and counts what is covered already 
 from __future__ import annotations
 
 from . import salience
-from .draft import NOTE, STATE, STEP, Item
+from .draft import NAME, NOTE, STATE, STEP, Item
 from .text import size
 from .weights import BASE, SIGNS, WORTH
 
@@ -144,6 +144,8 @@ def cost(item: Item) -> int:
     """About what an item takes where it is shown."""
     if item.section == STATE and item.about in (FILE, DONE):
         return size(item.text) + (2 if item.about == FILE else 9)
+    if item.about == NAME:
+        return size(item.text) + 9
     if item.section == STEP:
         return size(item.text.partition(NOTE)[0]) + size(item.about) + 12
     about = min(size(item.about), 150) + 3 if item.about else 0

@@ -20,6 +20,7 @@ from .draft import (
     GOAL,
     LAST,
     LEFT,
+    NAME,
     RULE,
     RUNNING,
     STATE,
@@ -30,7 +31,16 @@ from .draft import (
     Draft,
     Item,
 )
-from .setdown import done_line, ends, file_line, framed, pointer, quoted_line, state_line
+from .setdown import (
+    done_line,
+    ends,
+    file_line,
+    framed,
+    name_line,
+    pointer,
+    quoted_line,
+    state_line,
+)
 from .text import ELLIPSIS, block, cut_start, folded, shortened, size
 from .transcript import CLOSING, OPENING
 from .value import Value
@@ -53,6 +63,9 @@ _MOST = 300  # and at most so many: what stands between competes with all else
 _FRAME = 48  # bytes that a frame takes around a text
 _GAP = 40  # and the line that stands for a missing middle
 
+_CLAUSE = 160  # bytes that a required item may always have
+_BELOW = "as in the user's last words, below"
+
 TASKS = "tasks"
 # Sections in the order of the text: heading, what it adds where there is room, name of omissions.
 _SECTIONS = {
@@ -70,7 +83,7 @@ _SECTIONS = {
 }
 # What can be said of the state, in the order in which it is set down.
 _STATES = (
-    "branch", "pull request", "commit", "git status", "last test run", "file", "step done",
+    "branch", "pull request", "commit", "git status", "last test run", "file", NAME, "step done",
 )  # fmt: skip
 _QUOTED = (RULE, DECIDED, ASKED, FOUND)
 _TITLE_ONLY = 6  # steps from which on their notes are not shown
@@ -119,6 +132,7 @@ class _Page:
         self.quoted: dict[tuple[str, int, str], list[Item]] = {}
         self.files: dict[str, list[Item]] = {}
         self.done: list[Item] = []
+        self.names: list[Item] = []
         self.left_out: dict[str, int] = {}
         self.room = budget - sum(size(line) + 1 for line in (*self.top, CLOSING))
         # What was left out is said in any case, and how much that takes is known only then.
@@ -216,8 +230,10 @@ class _Page:
         goals = self.draft.of(GOAL)
         told = {item.line for item in self.draft.of(LAST)}
         for at, item in enumerate(goals):
-            # Of what stands below as the last words its beginning is enough.
-            share = 0.07 if at == 0 and item.line not in told else 0.03
+            if item.line in told and size(item.text) > _CLAUSE:
+                self._put(GOAL, f"- {pointer(item)} {_BELOW}", (at,))
+                continue
+            share = 0.07 if at == 0 else 0.03
             label = "the first request: " if item.mark == FIRST else ""
             if item.about:
                 label = f"({shortened(folded(item.about), 60)}) "
@@ -247,8 +263,7 @@ class _Page:
     ) -> None:
         """Show as much of a required item as its share of the budget and the room allow."""
         heading = 0 if section in self.shown else size(self._heading(section)) + 1
-        least = 160
-        limit = min(max(int(self.budget * share), least), self.room - heading - size(lead) - 3)
+        limit = min(max(int(self.budget * share), _CLAUSE), self.room - heading - size(lead) - 3)
         text = folded(item.text)
         if size(text) > limit:
             if limit < 24:
@@ -268,7 +283,9 @@ class _Page:
         """Show what there is room for, best first; what found none."""
         waiting = []
         for item in items:
-            if item.section in _QUOTED:
+            if item.about == NAME:
+                fits = self._put_name(item)
+            elif item.section in _QUOTED:
                 fits = self._put_quoted(item)
             elif item.section == STATE and item.about == "file":
                 fits = self._put_file(item)
@@ -319,6 +336,15 @@ class _Page:
         fits = self._replace(STATE, old, done_line(together), _rank(item)[:2])
         if fits:
             self.done = together
+        return fits
+
+    def _put_name(self, item: Item) -> bool:
+        """A name that an edit brought in: on one line with the others, beside the files."""
+        together = sorted([*self.names, item], key=lambda one: (one.line, one.at))
+        old = self.names and name_line(self.names)
+        fits = self._replace(STATE, old, name_line(together), (_STATES.index(NAME),))
+        if fits:
+            self.names = together
         return fits
 
     def _replace(self, section: str, old: str | list[Any], new: str, order: Order) -> bool:

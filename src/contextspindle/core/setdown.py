@@ -12,6 +12,7 @@ from .text import ELLIPSIS, cut, cut_start, folded, shortened, size
 
 _FILES = "files changed, newest first: "
 _UNCOMMITTED = "files changed and, as far as seen, uncommitted: "
+_NAMES = "- names that edits brought in: "
 _WORTH_BRACES = 8  # bytes of a folder's name saved from which on its files share it
 _MANY = 3  # files from which on the folder that all are in is named once
 
@@ -71,6 +72,14 @@ def file_line(items: list[Item]) -> str:
 def done_line(items: list[Item]) -> str:
     """Finished steps on one line, the newest first, each behind its pointer."""
     return "- steps done: " + "; ".join(f"{pointer(one)} {folded(one.text)}" for one in items)
+
+
+def name_line(items: list[Item]) -> str:
+    """The names that edits brought in on one line, in their order, each edit behind its pointer."""
+    named: dict[str, list[str]] = {}
+    for item in items:
+        named.setdefault(pointer(item), []).append(folded(item.text))
+    return _NAMES + "; ".join(f"{lead} {', '.join(names)}" for lead, names in named.items())
 
 
 def _root(paths: list[str]) -> str:

@@ -12,6 +12,7 @@ What is kept of a summary is one digit for each item of a draft, never its text.
 from __future__ import annotations
 
 from .draft import ASKED, DECIDED, GOAL, LAST, LEFT, RULE, RUNNING, STATE, STEP, UNANSWERED, Draft
+from .ranking import FILE
 from .text import folded
 
 TYPE_CHECKING = False
@@ -76,6 +77,11 @@ def _degree(item: Item, words: set[str], text: str) -> int:
         elif weight > 1 or human:
             # A name is missing; or a word of the human, where a "not" must not go for being short.
             most = _TOLD - 1
+    alone = item.text.lower()
+    if "/" in alone and " " not in alone and item.about != FILE and alone not in text:
+        most = (
+            _TOLD - 1
+        )  # a branch or an address is a name as a whole; a file goes by its last part
     return min(int(10 * told / whole), most) if whole else 0
 
 

@@ -34,6 +34,7 @@ FIXED = (
     r"Session s{36}\.",
     r"Left out for room: \d+ [a-z' ]+(, \d+ [a-z' ]+)*"
     r"( \(contextspindle fuse restore shows more\))?\.",
+    r"- \[L\d+\] as in the user's last words, below",
     *(
         rf"## {re.escape(short)}({re.escape(more)})?"
         for short, more, _ in restoration._SECTIONS.values()
@@ -223,6 +224,15 @@ def untrue(source: Source, text: str) -> list[str]:
         if line.startswith("- steps done: "):
             steps = re.findall(r"\[L(\d+)\] (#.*?)(?=; \[L|$)", line)
             wrong += [t for n, t in steps if not is_true(source, int(n), f"step done: {t}")]
+            continue
+        if line.startswith("- names that edits brought in: "):
+            named = re.findall(r"\[L(\d+)\] (.*?)(?=; \[L|$)", line)
+            wrong += [
+                one
+                for number, names in named
+                for one in names.split(", ")
+                if not source.holds(one, int(number))
+            ]
             continue
         found = re.match(r"- \[L(\d+)\] ?(.*)$", line)
         if not found:

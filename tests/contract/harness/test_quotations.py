@@ -32,7 +32,8 @@ OURS = (
 )
 LABEL = re.compile("|".join(f"(?:{one})" for one in OURS))
 TEMPLATES = re.compile(
-    r"## [A-Z][^\n]*|Session 5+, [^\n]*|Left out for room: [^\n]*|- files changed[^\n]*|"
+    r"## [A-Z][^\n]*|Session 5+, [^\n]*|Left out for room: [^\n]*|- files changed[^\n]*"
+    r"|- \[L\d+\] as in the user's last words, below|"
 )
 
 
@@ -99,10 +100,20 @@ def followed_back(text: str, lines: list[bytes]) -> int:
         ),
         text,
     )
+    # So do the names that edits brought in.
+    text = re.sub(
+        r"(?m)^- names that edits brought in: (.*)$",
+        lambda row: "\n".join(
+            f"- [{number}] {name}"
+            for number, names in re.findall(r"\[(L\d+)\] (.*?)(?=; \[L|$)", row[1])
+            for name in names.split(", ")
+        ),
+        text,
+    )
     count = 0
     for line in text.split("\n"):
         pointed = POINTER.fullmatch(line)
-        if pointed is None:
+        if pointed is None or TEMPLATES.fullmatch(line):
             pattern = r"- \[L\d+\](?: \([^\n]*\):)?"  # before a frame
             ours = line in (OPENING, CLOSING) or TEMPLATES.fullmatch(line)
             assert ours or re.fullmatch(pattern, line), line

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from contextspindle.core.candidates import Candidates, telling_rows
+from contextspindle.core.draft import ASKED, RULE
 from contextspindle.core.ranking import CALLED, FAILURE, SHOWN, WRITTEN
-from contextspindle.core.transcript import CALL, COMMAND_LINE, RESULT, TEXT, Turn
+from contextspindle.core.transcript import (
+    CALL,
+    COMMAND_LINE,
+    PROMPT,
+    REFUSAL,
+    RESULT,
+    SAID,
+    TEXT,
+    Turn,
+)
 
 
 def result(text, *, failed=False, tool="Bash"):
@@ -66,3 +76,14 @@ def test_a_tool_is_rare_until_it_was_used_a_few_times():
     candidates.act(Turn(2, CALL, "make", "", "create_issue", "c2", "an issue"))
     assert candidates.is_rare("create_issue")
     assert not candidates.is_rare("Read")
+
+
+def test_words_against_a_call_count_like_a_rule_whatever_their_form():
+    candidates = Candidates()
+    words = "what are you doing?"
+    for via in (PROMPT, REFUSAL):
+        candidates.hear(Turn(1, SAID, words, via), words, "", {"doing"})
+    assert [(passage.item.section, passage.kind) for passage in candidates] == [
+        (ASKED, ASKED),
+        (ASKED, RULE),
+    ]

@@ -13,6 +13,7 @@ from contextspindle.core.draft import (
     LAST,
     LEFT,
     LIMIT,
+    NAME,
     REPORT,
     RULE,
     SECTIONS,
@@ -171,6 +172,28 @@ def test_a_refusal_comes_with_what_was_refused():
     assert item.about == "refusing Edit mast.py"
 
 
+def test_a_refused_command_is_named_as_it_was_to_run():
+    command = "git reset --hard origin/main && git cherry-pick 08b3ac4"
+    item = Talk().user("what are you doing?", REFUSAL, tool="Bash", about=command).last()
+    assert item.about == f"refusing Bash {command}"
+
+
+def test_a_choice_with_more_words_comes_with_the_option_it_picks():
+    talk = Talk().user("plan the voyage").agent("Two ways.\n1. Under sail\n2. By motor\nWhich?")
+    words = "2 seems the better path, though I would like to sail one day"
+    item = talk.user(words).last()
+    assert (item.text, item.about) == (words, "answering: 2. By motor")
+
+
+def test_what_came_back_for_programs_is_not_shown_as_where_the_agent_left_off():
+    talk = Talk().user("mend it").agent("Let me post that:")
+    talk.add(CALL, "gh api", COMMAND_LINE, tool="Bash", call="c", about="gh api")
+    talk.add(
+        RESULT, '{"url": "https://example.org/1", "id": 7}', COMMAND_LINE, call="c", tool="Bash"
+    )
+    assert [item.about for item in talk.draft.of(LEFT)] == ["", "then Bash"]
+
+
 def test_of_very_long_words_both_ends_are_kept():
     text = "START " + "x" * 50_000 + " END"
     item = Talk().user(text).last()
@@ -274,7 +297,7 @@ def test_the_names_that_an_edit_brings_into_the_session_can_be_quoted():
     talk = Talk().user("mend the mast of the yawl").agent("The rigging_plan is old.")
     talk.add(CALL, "def splice_mast(rope):\n    return rigging_plan", EDIT, tool="Edit", call="e1")
     talk.add(RESULT, "", EDIT, tool="Edit", call="e1")
-    named = [item.text for item in talk.draft.of(FOUND) if item.about == "Edit"]
+    named = [item.text for item in talk.draft.of(FOUND) if item.about == NAME]
     assert named == ["splice_mast"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from contextspindle.core.draft import FAILED, RUNNING, STATE, STEP, UNCOMMITTED
 from contextspindle.core.progress import Progress
 from contextspindle.core.transcript import (
@@ -183,6 +185,23 @@ def test_the_last_test_run_tells_its_command_and_its_verdict():
 def test_a_search_for_the_word_test_is_no_test_run():
     call = Turn(1, CALL, "pattern: test", "", "Grep", "c1", "test")
     assert progress(call, Turn(2, RESULT, "3 files", "", "Grep", "c1")).items() == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "# Non-hermetic test\ngh api repos/o/r/pulls/1/comments -f body='Fixed'",
+        'OTP=$(grep "DEV OTP" api.output | tail -1) && echo "OTP: $OTP"',
+        'RESP=$(curl -s http://localhost:3000/verify -d "{\\"email\\":\\"test2@example.org\\"}")',
+    ],
+)
+def test_a_command_that_only_speaks_of_tests_is_no_test_run(command):
+    assert progress(*ran("c1", command, "ok 12")).items() == []
+
+
+def test_a_test_run_within_a_substitution_is_one():
+    (item,) = progress(*ran("c1", 'OUT=$(make test) && echo "$OUT"', "ok 12")).items()
+    assert item.about == "last test run"
 
 
 def test_a_file_counts_as_changed_when_the_change_was_answered():

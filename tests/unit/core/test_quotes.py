@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,3 +88,40 @@ def test_a_one_character_answer_finds_the_option_it_picks():
     assert quotes.option(text, "2.") == "2. By motor"
     assert quotes.option(text, "c") == "Option C: row"
     assert quotes.option(text, "4") == quotes.option(text, "yes") == ""
+
+
+def test_words_that_begin_with_a_number_or_name_an_option_find_it_too():
+    text = "Choose:\n1. Under sail\n2. By motor\n- **#3**: tow\nOption C: row\nWhich?"
+    assert quotes.option(text, "2, but keep the sails ready") == "2. By motor"
+    assert quotes.option(text, "1 does seem like a decent path") == "1. Under sail"
+    assert quotes.option(text, "let's go with option c please") == "Option C: row"
+    assert quotes.option(text, "do #3 and be quick") == "- **#3**: tow"
+    for none in ("a tow would be nice", "1. a list\n2. of their own", "2026 is far", "in 2 days"):
+        assert quotes.option(text, none) == "", none
+
+
+@pytest.mark.parametrize(
+    ("line", "passage"),
+    [
+        ("- **Minor:**\n 3. Comment in `x`", "**Minor:** 3. Comment in `x`"),
+        ("`x` is `y`", "`x` is `y`"),
+        ("**a**", "a"),
+        ("- `a` and **b**", "`a` and **b**"),
+        ("**deck.go:960** - Fixed", "**deck.go:960** - Fixed"),
+        ("- **#4**: Valid", "**#4**: Valid"),
+        ("**`x` is** y", "**`x` is** y"),
+        ("| a | `b` |", "a | `b`"),
+        ("**Use `x` now**", "Use `x` now"),
+        ("# `x`", "x"),
+        ("see `y`", "see `y`"),
+    ],
+)
+def test_marks_of_emphasis_and_code_stay_in_pairs_or_go(line, passage):
+    assert quotes.passages(line) == [passage]
+
+
+def test_the_number_of_an_item_stays_with_the_item():
+    text = "More comments came in, here are the **new** ones of them: **1. `deck.go:103`** - Empty."
+    assert [piece for _, piece in quotes.pieces(text)][-1].endswith("**1. `deck.go:103`** - Empty.")
+    told = "The harbour master says that we may stay for all of 4. Then we must be gone for good."
+    assert len(quotes.pieces(told)) == 2

@@ -15,6 +15,7 @@ from contextspindle.core.draft import (
     GOAL,
     LAST,
     LEFT,
+    NAME,
     RULE,
     RUNNING,
     STATE,
@@ -141,6 +142,25 @@ def test_finished_steps_share_a_line_each_behind_its_pointer():
         Item(STATE, "#1 hoist", 3, about="step done"), Item(STATE, "#2 dock", 5, about="step done")
     )
     assert "\n- steps done: [L5] #2 dock; [L3] #1 hoist\n" in text
+
+
+def test_names_that_edits_brought_in_share_a_line_each_edit_behind_its_pointer():
+    named = [
+        Item(FOUND, "splice_mast", 9, about=NAME, at=2),
+        Item(FOUND, "tar_rope", 3, about=NAME),
+        Item(FOUND, "RopeError", 9, about=NAME),
+    ]
+    line = "- names that edits brought in: [L3] tar_rope; [L9] RopeError, splice_mast\n"
+    text = shown(*named, Item(STATE, "mast.py", 3, about="file"))
+    assert text.index("## State") < text.index("mast.py") < text.index(line)
+    assert "Findings" not in text
+
+
+def test_a_long_goal_that_is_the_last_words_is_said_once():
+    words = "mend the mast of the yawl " * 8 + "today"
+    text = shown(Item(GOAL, words, 3), Item(LAST, words, 3))
+    assert text.count(words) == 1
+    assert "## Goal\n- [L3] as in the user's last words, below\n" in text
 
 
 def test_what_is_cut_at_its_start_begins_with_a_whole_word():

@@ -37,6 +37,9 @@ def shown(*items):
 def test_what_the_summary_says_in_other_order_is_not_said_again():
     assert shown(Item(FOUND, "The crash: a stale cache in load_config was the cause", 3)) == []
     assert shown(Item(STATE, "fix/cache", 3, about="branch")) == []
+    # Its words stand there, but not as a name of anything.
+    assert shown(Item(STATE, "parser/crash", 3, about="branch")) == ["parser/crash"]
+    assert shown(Item(STATE, "lib/parser.py", 3, about="file")) == []
 
 
 @pytest.mark.parametrize(
@@ -46,6 +49,7 @@ def test_what_the_summary_says_in_other_order_is_not_said_again():
         "all 43 tests pass on the branch fix/cache",  # another number
         "The disk was full during the upload",
         "src/parser_test.py",
+        "https://example.org/42",
     ],
 )
 def test_a_name_or_a_number_that_the_summary_lacks_keeps_its_passage(text):

@@ -199,7 +199,7 @@ class _Line:
         raw = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         try:
             async with self._turn:
-                while raw and select.select((), (self._outward,), (), 0)[1]:
+                while raw and _takes(self._outward, 0):
                     # So much a pipe takes without waiting, once it takes anything.
                     raw = raw[os.write(self._outward, raw[: select.PIPE_BUF]) :]
                 if raw:
@@ -223,7 +223,14 @@ def _write(place: int, raw: bytes) -> None:
         try:
             raw = raw[os.write(place, raw) :]
         except BlockingIOError:
-            select.select((), (place,), ())
+            _takes(place, None)
+
+
+def _takes(place: int, milliseconds: int | None) -> bool:
+    """Whether something can be written there, now or before that time is over (None: ever)."""
+    asked = select.poll()  # not select.select(), which knows no number from 1024 on
+    asked.register(place, select.POLLOUT)
+    return bool(asked.poll(milliseconds))
 
 
 class _End:

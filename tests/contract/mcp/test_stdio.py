@@ -171,6 +171,23 @@ def test_the_input_may_be_a_file_and_the_output_too(project, monkeypatch, tmp_pa
     assert [json.loads(one)["id"] for one in told.read_text().splitlines()] == [0, 1]
 
 
+def test_its_ends_may_have_numbers_beyond_a_thousand(line, project):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 1_500:
+        pytest.skip("no more than 1,500 files can be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1_500), hard))
+    taken = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        server = line()
+        server.greet()
+        server.send(json.dumps(asking(1, "task_create", goal="beyond a thousand")).encode())
+        assert "created" in text_of(server.read())
+    finally:
+        for one in taken:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 class Noticed(Seat):
     """A client whose writes can be waited for."""
 

@@ -165,7 +165,9 @@ class SqliteStore:
             raise StoreBusy(f"Another process is reading {self._path}; nothing was written")
 
     def _rebuild(self, writer: driver.Connection) -> None:
-        """The search index made anew from its texts, and the list of words from the index."""
+        """The search index made anew from its texts, and the list of words from both."""
+        from ..core.search import listed
+
         writer.execute("BEGIN IMMEDIATE")
         try:
             # The index keeps words of what was replaced until it happens to be merged.
@@ -179,6 +181,16 @@ class SqliteStore:
                 " WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = 't-' || term)"
             )
             writer.execute("DROP TABLE temp.vocabulary")
+            # Of newer scripts the index knows fewer letters than we do, and fewer words therefore.
+            texts = writer.execute(
+                "SELECT c0, c1, c2, c3, c4 FROM search_content"
+                " WHERE length(c0 || c1 || c2 || c3 || c4)"
+                " <> length(CAST(c0 || c1 || c2 || c3 || c4 AS BLOB))"
+            )
+            writer.executemany(
+                "INSERT OR IGNORE INTO words (word, again) VALUES (?1, ?1)",
+                ((word,) for row in texts for word in listed(row)),
+            )
             writer.execute("COMMIT")
         finally:
             if writer.in_transaction:

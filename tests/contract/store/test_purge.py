@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contextspindle.actions.archive import Archive
@@ -235,6 +235,7 @@ requests = st.builds(
 )
 
 
+@example([(0, Request({}, decisions=("a\u1cf2",)))], "ada")  # a letter that SQLite does not know
 @given(st.lists(st.tuples(st.integers(0, 2), requests), min_size=1, max_size=8), some)
 @settings(max_examples=settings.default.max_examples)
 def test_wherever_it_was_planted_it_is_gone_and_the_rest_is_as_it_was(

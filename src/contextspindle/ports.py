@@ -333,7 +333,8 @@ if TYPE_CHECKING:
             """A new item, under the next number."""
 
         def change(self, item: Item, after: Item) -> Item:
-            """The item as ``after`` says: all but its text, its session and its key may differ."""
+            """The item as ``after`` says: all but its text and its session may differ, and a key
+            only where it had none."""
 
         def replace_text(self, item: Item, text: str, tier: str) -> Item:
             """The item with another text: its gist, or the whole of it again."""

@@ -121,12 +121,8 @@ class Memory:
             pinned=known.pinned or note.pinned,
             labels=tuple(dict.fromkeys((*known.labels, *note.labels)))[:16],
             source=known.source or note.source,
+            key=known.key or note.key,
         )
-        if note.key and not known.key:
-            # It has another standing in the index from now on.
-            txn.remove(known)
-            after = txn.add(note._replace(pinned=after.pinned, labels=after.labels), now)
-            return txn.change(after, after._replace(times=known.times + 1))
         after = txn.change(known, after)
         if known.tier == GIST:
             after = txn.replace_text(after, note.text, FULL)
@@ -207,7 +203,7 @@ class Memory:
             # An empty variable in a script: "nothing fits" would be taken for an answer.
             raise InvalidInput("There is nothing to look for", hint="Give a question, or words.")
         with self._store.read() as txn:
-            return _recalled(txn, query, limit, session, source, label)
+            return _recalled(txn, query, limit, session=session, source=source, label=label)
 
     def recall_for(self, task: Task, limit: int = 10) -> tuple[Hit, ...]:
         """The items that answer what a task is about; see :func:`.memory.about`."""
@@ -220,11 +216,11 @@ class Memory:
         what is wrong with the memory: the task is what is wanted.
         """
         try:
-            hits = self.recall_for(task, 10 * HINTS)
+            with self._store.read() as txn:
+                hits = _recalled(txn, about(task), HINTS, shared=2, among=10 * HINTS)
         except SpindleError as error:
             return (), (f"no hints from the memory: {error.message} [{error.code}]",)
-        found = [hit for hit in hits if len(hit.why) > 1]
-        return tuple(_hint(hit.item) for hit in found[:HINTS]), ()
+        return tuple(_hint(hit.item) for hit in hits), ()
 
     def forget(self, given: str) -> Item:
         """The item that was forgotten.  ItemNotFound if there is none of this id."""
@@ -323,8 +319,20 @@ def _hint(item: Item) -> str:
 
 
 def _recalled(
-    txn: MemoryTxn, query: str, limit: int, session: str, source: str, label: str
+    txn: MemoryTxn,
+    query: str,
+    limit: int,
+    *,
+    session: str = "",
+    source: str = "",
+    label: str = "",
+    shared: int = 0,
+    among: int | None = None,
 ) -> tuple[Hit, ...]:
+    """The best ``limit`` that fit the wishes, of the best ``among``; an item is read only where it
+    shares so many words with the query."""
+    from itertools import islice
+
     from ..core.recall import parse, rank
     from ..core.terms import words_of
 
@@ -334,7 +342,10 @@ def _recalled(
         for term in terms:
             written.setdefault(term, word)
     hits: list[Hit] = []
-    for found in rank(parse(query), txn):
+    for found in islice(rank(parse(query), txn), among):
+        why = tuple(dict.fromkeys(written.get(term, term) for term in found.terms))
+        if len(why) < shared:
+            continue
         item = txn.found(found.seq)
         if (
             (session and item.session != session)
@@ -342,7 +353,6 @@ def _recalled(
             or (label and label not in item.labels)
         ):
             continue
-        why = tuple(dict.fromkeys(written.get(term, term) for term in found.terms))
         hits.append(Hit(item, found.score, why))
         if len(hits) == limit:
             break

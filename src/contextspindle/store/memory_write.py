@@ -133,14 +133,21 @@ class MemoryWrite(MemoryRead):
         print_ = fingerprint(item.text, item.by)
         self.pages.changing(WORDS, print_)[print_] = [item.seq]
         if item.key:
-            word = "@" + item.key
-            self.pages.changing(WORDS, word)[word] = [item.seq]
+            self._name(item)
         self._keep(item, entry, print_)
         return item
 
+    def _name(self, item: Item) -> None:
+        """The item is found by its key."""
+        word = "@" + item.key
+        self.pages.changing(WORDS, word)[word] = [item.seq]
+
     def change(self, item: Item, after: Item) -> Item:
-        """What was remembered of an item, as ``after`` says: all but its text and its session."""
+        """What was remembered of an item, as ``after`` says: all but its text and its session, and
+        a key only where it had none."""
         self.state["pinned"] += after.pinned - item.pinned
+        if after.key != item.key:
+            self._name(after)
         self.connection.execute(
             "UPDATE items SET data = ?, mark = ? WHERE seq = ?", _row_of(after, item.seq)
         )

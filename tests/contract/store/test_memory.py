@@ -54,6 +54,19 @@ def test_a_secret_is_masked_and_said(memory):
     assert recalled(memory, "hunter2hunter2") == []
 
 
+def test_a_text_that_is_given_a_key_later_keeps_its_id_and_its_pin(open_memory):
+    memory = open_memory(items=1)
+    first = memory.remember(Note("deploys go out from main", pinned=True))
+    named = memory.remember(Note("deploys go out from main", key="branch", labels=("ops",)))
+    assert named.merged
+    assert (named.item.id, named.item.key, named.item.times) == (first.item.id, "branch", 2)
+    assert (named.item.pinned, named.item.labels) == (True, ("ops",))
+    assert memory.verify() == []
+    moved = memory.remember(Note("deploys go out from release", key="branch"))
+    assert moved.replaced == first.item.id
+    assert recalled(memory, "deploys") == ["deploys go out from release"]
+
+
 def test_the_best_answer_comes_first_and_says_why(memory):
     memory.remember(Note("The deploy branch is called release"))
     memory.remember(Note("We deploy on Fridays"))

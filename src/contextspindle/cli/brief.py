@@ -77,6 +77,8 @@ def _said(action: str, data: dict[str, object]) -> str:
         state = "has no section of ours" if action == "remove" else "has our section already"
         return f"{data['file']} {state}; nothing to do\n"
     if action == "preview":
-        return f"{data['file']} would change so; --write does it:\n{data['diff']}"
+        from .setup import UNWRITTEN
+
+        return f"{data['file']} would change so:\n{data['diff']}{UNWRITTEN}"
     done = "taken out of" if action == "remove" else "written to"
     return f"our section was {done} {data['file']}\n"

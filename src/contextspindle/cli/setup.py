@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 CLAUDE_CODE = "claude-code"
 ADVICE = "Sessions that are open keep their old settings until they are started again.\n"
+UNWRITTEN = "nothing was written; the same with --write does it\n"
 TRUST = {
     "claude-code": "Claude Code runs no hook in a folder before you have trusted it there.",
     "codex": "Codex runs no hook that you have not approved: open /hooks in it.",
@@ -152,10 +153,10 @@ def _mending(name: str, parts: tuple[str, ...], scope: str) -> str:
 
 
 def _advice(rows: list[dict[str, Any]], action: str) -> str:
-    """What is left to the user once something has changed."""
-    if action not in ("write", "remove"):
-        return ""
+    """What is left to the user: to write what was previewed, or what only the user can do."""
     changed = any(file["changed"] for row in rows for file in row["files"])
+    if action not in ("write", "remove"):
+        return UNWRITTEN if changed and action == "preview" else ""
     told = [f"{one} Only you can do that.\n" for row in rows for one in row["trust"]]
     return "".join([ADVICE if changed else "", *told])
 
@@ -189,7 +190,7 @@ def _text(name: str, action: str, data: dict[str, Any]) -> str:
         state = f"nothing of our {what}" if action == "remove" else f"our {what} already"
         return f"{place} has {state}; nothing to do\n"
     if action == "preview":
-        return f"{place} would change so; --write does it:\n{data['diff']}"
+        return f"{place} would change so:\n{data['diff']}"
     done = "taken out of" if action == "remove" else "written to"
     return f"{name}: {what} {done} {data['file']}\n"
 

@@ -330,7 +330,8 @@ def test_all_that_are_found_are_previewed_written_checked_and_taken_out(told, ho
     assert f"==> codex, found by {command}\n" in out
     assert f"==> gemini, found by {home / '.gemini'}\n" in out
     assert out.count("==> ") == 2
-    assert out.count("--write does it") == 6  # codex has four files, gemini two
+    assert out.count("would change so:\n") == 6  # codex has four files, gemini two
+    assert out.endswith("\nnothing was written; the same with --write does it\n")
     assert bytes_below(home) == {}
     assert told("--check")[0] == 6
     status, out, _ = told("--write")

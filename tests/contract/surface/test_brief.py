@@ -117,7 +117,8 @@ def test_what_is_written_is_taken_out_to_the_byte(command, kind):
     if before is not None:
         path.write_bytes(before)
     preview = command("onboard", "AGENTS.md")
-    assert preview.out.startswith(f"{path} would change so".encode())
+    assert preview.out.startswith(f"{path} would change so:\n".encode())
+    assert preview.out.endswith(b"\nnothing was written; the same with --write does it\n")
     assert (path.read_bytes() if path.exists() else None) == before
     assert command("onboard", "AGENTS.md", "--check").status == 6
     assert command("onboard", "AGENTS.md", "--write").status == 0

@@ -212,7 +212,7 @@ class Extractor:
             text, about = shortened(folded(mask(turn.about)), _STEP), f"then {turn.tool}"
         elif turn.failed or turn.via == COMMAND_LINE or self._candidates.is_rare(turn.tool):
             rows = [row for row in telling_rows(turn) if not row.startswith(_DATA)]
-            text, about = " … ".join(rows[-2:]), f"{turn.tool} gave"
+            text, about = " … ".join(rows[-2:]), turn.tool if turn.failed else f"{turn.tool} gave"
         else:
             return
         if text:

@@ -28,7 +28,7 @@ OURS = (
     r"(?:\(unanswered\)|unanswered): ",
     r"#\S+ (?:pending|in_progress|open)?: ",
     r"(?:branch|pull request|commit|git status|step done|last test run)(?: failed)?: ",
-    r"(?:then \S+|\S+ (?:gave|sent|sent as \S+|called|failed)|\S+ gave failed|\S+): ",
+    r"(?:then \S+|\S+ (?:gave|sent|sent as \S+|called|failed)|\S+): ",
 )
 LABEL = re.compile("|".join(f"(?:{one})" for one in OURS))
 TEMPLATES = re.compile(

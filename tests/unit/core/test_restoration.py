@@ -178,10 +178,10 @@ def test_what_the_agent_did_after_its_last_words_stands_beneath_them():
     text = shown(
         Item(LEFT, "Now the tests.", 7),
         Item(LEFT, "make test", 8, about="then Bash"),
-        Item(LEFT, "2 failed", 9, about="Bash gave", mark="failed"),
+        Item(LEFT, "2 failed", 9, about="Bash", mark="failed"),
     )
     assert (
-        "\n- [L7] Now the tests.\n- [L8] then Bash: make test\n- [L9] Bash gave failed: 2 failed\n"
+        "\n- [L7] Now the tests.\n- [L8] then Bash: make test\n- [L9] Bash failed: 2 failed\n"
         in text
     )
 

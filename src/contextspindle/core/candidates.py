@@ -33,6 +33,10 @@ _NAME = 8  # characters that such a name has at least
 _NAMES = 3  # of one edit
 _TAIL = 4_000  # bytes of a result that are looked at
 _BRIEF_ROW = 8  # characters up to which a row tells nothing
+_PASTED = 300  # bytes of a row from which on it is cut to its beginning, if it is data
+_BEGINNING = 100
+_SIGNS = '{}[]"=|<>\\'
+_STATUS = 16  # characters that such a row has at most
 _TELLING = 3  # rows of a result that say of themselves that something went wrong
 
 # How programs in any language mark that something went wrong.
@@ -90,11 +94,18 @@ class Candidates:
             kind = RULE if turn.via == REFUSAL else section
             self._keep(Item(section, folded(text), turn.line, turn.seal, about), kind, terms)
             return
-        pieces = quotes.pieces(text)
+        # That something was pasted is told, and where; scraps of it would tell nothing.
+        rows = [
+            shortened(row, _BEGINNING) if len(row) > _PASTED and _is_data(row) else row
+            for row in text.split("\n")
+        ]
+        pieces = quotes.pieces("\n".join(rows))
         for place, (at, piece) in enumerate(pieces):
             section, kind = plain, PLAN
             if turn.via != SENT_OFF:
                 section = kind = RULE if is_rule(turn, piece) else plain
+            if _is_data(piece):
+                kind = SHOWN  # pasted: not the human's own words
             item = Item(section, piece, turn.line, turn.seal, "" if place else about, "", at)
             self._keep(item, kind, None, place, len(pieces))
 
@@ -239,7 +250,12 @@ def telling_rows(turn: Turn) -> list[str]:
         wrong = [row for row in rows if any(sign in row for sign in _WRONG)]
     picked = [*rows[: 2 if turn.failed else 1], *wrong[:_TELLING], *rows[-2:]]
     shown = [shortened(folded(row), _ROW) for row in dict.fromkeys(picked)]
-    return [row for row in dict.fromkeys(shown) if len(row) > _BRIEF_ROW]
+    return [row for row in dict.fromkeys(shown) if len(row) > _BRIEF_ROW and not _is_status(row)]
+
+
+def _is_status(row: str) -> bool:
+    """Whether it is the harness's *Exit code 1*: that it failed is said beside it anyway."""
+    return len(row) < _STATUS and row.lower().startswith("exit code")
 
 
 def is_rule(turn: Turn, text: str) -> bool:
@@ -249,6 +265,11 @@ def is_rule(turn: Turn, text: str) -> bool:
     padded = f" {folded(text).lower().replace('’', chr(39))} "
     signs = _STRONG + _WEAK if turn.via in (REFUSAL, QUEUED, ASIDE, ANSWER) else _STRONG
     return any(sign in padded for sign in signs) or any(glyph in padded for glyph in _GLYPHS)
+
+
+def _is_data(piece: str) -> bool:
+    """Whether it is what programs write for programs: every tenth character is of their signs."""
+    return 10 * sum(map(piece.count, _SIGNS)) > len(piece)
 
 
 def distinct(passages: Iterable[Passage]) -> list[Passage]:

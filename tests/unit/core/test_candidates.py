@@ -34,7 +34,9 @@ def test_of_a_result_the_first_the_last_and_the_rows_that_tell_of_trouble_are_ta
     ]
 
 
-@pytest.mark.parametrize("text", ["", "ok", "\n\n", "\x1b[31mred and green\x1b[0m"])
+@pytest.mark.parametrize(
+    "text", ["", "ok", "\n\n", "Exit code 127", "\x1b[31mred and green\x1b[0m"]
+)
 def test_a_result_may_tell_nothing(text):
     assert telling_rows(result(text)) == []
 
@@ -87,3 +89,23 @@ def test_words_against_a_call_count_like_a_rule_whatever_their_form():
         (ASKED, ASKED),
         (ASKED, RULE),
     ]
+
+
+def test_data_that_was_pasted_into_a_request_does_not_count_as_the_human_s_words():
+    candidates = Candidates()
+    row = '{"parentUuid":"20b1f06b","isSidechain":false,"type":"user","cwd":"/srv/yawl"}'
+    words = "The hook of the second session did not fire, although the mast was there to be seen."
+    text = f"{words}\n{row}\n{row.replace('20b1', '97aa')}"
+    candidates.hear(Turn(1, SAID, text, PROMPT), text, "", set())
+    assert [passage.kind for passage in candidates] == [ASKED, SHOWN, SHOWN]
+    assert {passage.item.section for passage in candidates} == {ASKED}
+
+
+def test_of_a_long_row_of_data_that_was_pasted_the_beginning_is_told():
+    candidates = Candidates()
+    row = '{"parentUuid":"20b1f06b","isSidechain":false,"type":"user","cwd":"/srv/yawl"}' * 9
+    text = f"The hook of the second session did not fire, although the mast was to be seen.\n{row}"
+    candidates.hear(Turn(1, SAID, text, PROMPT), text, "", set())
+    _, pasted = candidates
+    assert row.startswith(pasted.item.text.removesuffix("…").rstrip())
+    assert len(pasted.item.text) <= 100

@@ -146,13 +146,39 @@ def _of_settings(
             " that is there twice, or one with another matcher",
             repair,
         )
+    trusted = [one for one in found if scope == "user" or _is_ours_to_the_letter(one, wanted)]
+    for one in found:
+        if one not in trusted:
+            said = (
+                f"{place}: {one.event} runs {_shown(one)}: not tried, because a project brings it"
+            )
+            advice = f"Read it. What setup writes is tried: {repair}"
+            yield Finding("hooks", NOTE, said, advice)
     failed = False
-    for finding in ward.tried(place, found, repair):
+    for finding in ward.tried(place, trusted, repair):
         failed = True
         yield finding
     if not failed and not missing:
-        said = f"{place} has our hooks, and they answered from a bare shell"
-        yield Finding("hooks", OK, said if ward.folder else f"{place} has our hooks, not tried")
+        tried = ward.folder and trusted == found
+        answered = ", and they answered from a bare shell" if tried else ", not tried"
+        yield Finding("hooks", OK, f"{place} has our hooks{answered}")
+
+
+def _is_ours_to_the_letter(one: Found, wanted: tuple[hooks.Wanted, ...]) -> bool:
+    """Whether a hook runs what setup writes and nothing besides.
+
+    Whoever looks at a project of somebody else must not run what that brings.
+    """
+    launchers = (programs.launcher(), *hooks.NAMES)
+    return any(one.words == other.words for other in wanted) and any(
+        one.command == install.command_line(launcher, one.words, shared=shared)
+        for launcher in launchers
+        for shared in (False, True)
+    )
+
+
+def _shown(one: Found) -> str:
+    return repr(shortened(folded(one.command), 200))
 
 
 def _has_plugin(settings: object) -> bool:
@@ -205,10 +231,8 @@ class _Ward:
         for one in found if self.folder else ():
             said = self._verdict(one)
             if said:
-                shown = shortened(folded(one.command), 200)
-                yield Finding(
-                    "hooks", PROBLEM, f"{place}: {one.event} runs {shown!r}: {said}", repair
-                )
+                told = f"{place}: {one.event} runs {_shown(one)}: {said}"
+                yield Finding("hooks", PROBLEM, told, repair)
 
     def _verdict(self, one: Found) -> str:
         """What is wrong with a hook; empty if nothing is."""

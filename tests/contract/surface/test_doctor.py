@@ -356,6 +356,20 @@ def test_what_a_shell_prints_before_our_answer_is_found_where_it_stands(hooked, 
     assert str(profile) in found
 
 
+@pytest.mark.parametrize("form", ["{0}; contextspindle fuse save", "contextspindle fuse save; {0}"])
+@pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
+def test_a_command_that_a_project_brings_is_named_and_never_run(here, file, form):
+    trace = here.folder / "ran"
+    command = form.format(f"touch {trace}")
+    hook = {"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": command}]}]}}
+    (here.folder / ".claude").mkdir()
+    (here.folder / ".claude" / file).write_text(json.dumps(hook))
+    told = [one.what for one in looked("hooks")]
+    assert not trace.exists()
+    assert any(command in one and "not tried" in one for one in told)
+    assert not any("they answered" in one for one in told)
+
+
 def test_hooks_of_a_project_and_of_others_are_looked_at_too(here):
     for words in (("claude-code", "--project"), ("codex",), ("droid",), ("qwen-code",)):
         assert here("setup", *words, "--write").status == 0

@@ -234,7 +234,8 @@ class Fuse:
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
-        Without a session, the newest snapshot is taken, whichever it is of.  A session that has no
+        Without a session, the newest snapshot is taken, whichever it is of, and the text says so: a
+        claim in it is then nobody's to carry.  A session that has no
         snapshot gets that of the ``previous`` one, if the harness says that it goes on from it;
         else live tasks, or SnapshotNotFound if there are none either.  ``thorough`` looks at large
         checkouts too, where nobody waits.  For ``another`` session than the one it is of, the start
@@ -251,8 +252,9 @@ class Fuse:
         snapshot = self._log.newest(key)
         if snapshot is None and previous:
             snapshot = self._log.newest(session_key(previous, agent))
+        whose = relay.of_another if another else relay.of_newest if session is None else None
         # Its claim is a session's own: another one is not given the token.
-        own = (_own(snapshot)[0], "", "that") if another else _own(snapshot)
+        own = (_own(snapshot)[0], "", "that") if whose else _own(snapshot)
         tasks, problem = self._live_tasks(*own)
         if snapshot is None and not tasks:
             raise SnapshotNotFound(
@@ -261,7 +263,7 @@ class Fuse:
                 else "No snapshot was saved here yet"
             )
         return self._assembled(
-            snapshot, key, tasks, budget, problem, thorough=thorough, another=another
+            snapshot, key, tasks, budget, problem, thorough=thorough, whose=whose
         )
 
     def news(self, session: str) -> Restored:
@@ -316,7 +318,7 @@ class Fuse:
         *,
         thorough: bool = False,
         begins: bool = False,
-        another: bool = False,
+        whose: Callable[[object], str] | None = None,
     ) -> Restored:
         from ..core import instant
         from ..core.draft import Draft
@@ -341,8 +343,8 @@ class Fuse:
         if snapshot.get("trigger") == BY_HAND:
             name, of_agent = snapshot["session"], ""  # a name of the user's own
         harness = snapshot.get("harness", "")
-        if another:
-            moved = [relay.of_another(harness), *moved]
+        if whose:
+            moved = [whose(harness), *moved]
         header = Header(
             session=name,
             agent=of_agent,
@@ -355,8 +357,8 @@ class Fuse:
             notes=(*_notes(snapshot, problem), *moved, *others),
         )
         text = assemble(draft, header, tasks, budget)
-        if another:
-            text = relay.without_token(text, snapshot)
+        if whose:
+            text = relay.without_tokens(text)
         return Restored(text, snapshot["session"], saved_at, problem or strange, harness)
 
     def _live_tasks(

@@ -331,8 +331,6 @@ def _recalled(
 ) -> tuple[Hit, ...]:
     """The best ``limit`` that fit the wishes, of the best ``among``; an item is read only where it
     shares so many words with the query."""
-    from itertools import islice
-
     from ..core.recall import parse, rank
     from ..core.terms import words_of
 
@@ -342,7 +340,9 @@ def _recalled(
         for term in terms:
             written.setdefault(term, word)
     hits: list[Hit] = []
-    for found in islice(rank(parse(query), txn), among):
+    for number, found in enumerate(rank(parse(query), txn)):
+        if number == among:
+            break
         why = tuple(dict.fromkeys(written.get(term, term) for term in found.terms))
         if len(why) < shared:
             continue

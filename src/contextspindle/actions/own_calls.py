@@ -22,8 +22,8 @@ _AROUND = "'\"`;,(){}\\"
 """What may stand around a word in a shell's line or in JSON."""
 _CARRIED = ("--claim", "CONTEXTSPINDLE_CLAIM")
 _GIVEN = "token"
-"""What stands before a token in the answer to a claim, as text and in JSON."""
-_SECRET = 16
+"""What stands somewhere before a token, on its line of the answer to a claim."""
+SECRET = 16
 """The letters of a token behind its task."""
 
 
@@ -69,14 +69,18 @@ class OwnCalls:
                 self._claims = turn.call
 
     def _answer(self, text: str) -> None:
-        words = text.replace(":", " ").replace(",", " ").split()
-        for before, word in pairwise(words):
-            if before.strip(_AROUND) == _GIVEN and self._keep(word.strip(_AROUND)):
-                self.task = word.strip(_AROUND).partition(".")[0]
+        for line in text.split("\n"):
+            given = False
+            for raw in line.replace(":", " ").replace(",", " ").split():
+                word = raw.strip(_AROUND)
+                if given and self._keep(word):
+                    self.task = word.partition(".")[0]
+                    given = False
+                given = given or word == _GIVEN
 
     def _keep(self, word: str) -> bool:
         task, _, secret = word.partition(".")
-        if not is_id(task) or len(secret) != _SECRET or not secret.isalnum():
+        if not is_id(task) or len(secret) != SECRET or not secret.isalnum():
             return False
         self._tokens[task] = word
         return True

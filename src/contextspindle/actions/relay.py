@@ -56,6 +56,12 @@ def of_another(harness: object) -> str:
     return f"The record of another session{program}, handed over: not your own earlier talk."
 
 
+def of_newest(harness: object) -> str:
+    """The line by which a record says that nobody knows whether it is the reader's own."""
+    program = f" ({shortened(folded(harness), 20)})" if isinstance(harness, str) and harness else ""
+    return f"The newest record here{program}, of whichever session: yours only if you know it."
+
+
 def with_others(
     log: SnapshotLog, tasks: list[str], session: str, harness: str, now: int
 ) -> list[str]:
@@ -88,14 +94,13 @@ def left_off(
     return found
 
 
-def without_token(text: str, snapshot: dict[str, Any] | None) -> str:
-    """``text`` without the token of the claim that the session of ``snapshot`` has: its own."""
-    token = snapshot.get("claim") if snapshot else ""
-    return (
-        text.replace(token, f"{token.partition('.')[0]}.(token)")
-        if isinstance(token, str) and token
-        else text
-    )
+def without_tokens(text: str) -> str:
+    """``text`` without the token of any claim: each is the session's own that was given it."""
+    import re
+
+    from .own_calls import SECRET
+
+    return re.sub(rf"\b(t-[0-9A-Za-z-]{{1,78}})\.[0-9A-Za-z]{{{SECRET}}}\b", r"\1.(token)", text)
 
 
 def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
@@ -115,7 +120,7 @@ def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
     if said is None or room < 20:
         return lead + end
     # Of words too long for the line, the end says what is next.
-    text = without_token(folded(said.text), snapshot)
+    text = without_tokens(folded(said.text))
     if size(text) > room:
         text = f"{ELLIPSIS} {cut_start(text, room - 4)}"
     return f'{lead}; {whose}: "{text}"{end}'

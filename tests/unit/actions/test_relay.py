@@ -138,6 +138,26 @@ def test_the_token_of_a_claim_is_not_handed_over_with_the_rest(fuse, works, task
     assert token in fuse.restore(CODEX, 6_000).text
     assert token not in fuse.restore(CODEX, 6_000, another=True).text
     assert token not in fuse.start(NEW, harness="claude-code").text
+    newest = fuse.restore(None, 6_000).text
+    assert token not in newest
+    assert "claimed by you" not in newest
+    assert "The newest record here (codex), of whichever session" in newest
+
+
+def test_no_token_that_stands_in_what_is_quoted_is_handed_over(fuse, works, task, ledger, ask):
+    other = ledger.create(ask(goal="Caulk the hull")).task.id
+    tokens = [ledger.claim(one).token for one in (task, other)]
+    words = f"I carry {tokens[0]} and --claim={tokens[1]}, and no t-mast.short."
+    works(CODEX, "codex", task, words, claim=tokens[0])
+    assert all(token in fuse.restore(CODEX, 6_000).text for token in tokens)
+    for text in (
+        fuse.restore(CODEX, 6_000, another=True).text,
+        fuse.restore(None, 6_000).text,
+        fuse.start(NEW, harness="claude-code").text,
+    ):
+        assert not any(token in text for token in tokens)
+        assert f"I carry {task}.(token)" in text
+        assert "t-mast.short" in text
 
 
 def test_a_session_that_has_ended_is_not_at_work_any_more(fuse, works, task):

@@ -137,7 +137,9 @@ def _entry(name: str, entry: Entry, value: str) -> Iterator[str]:
 
 def summary_data(one: Summary) -> dict[str, Any]:
     """A task of a list as plain values."""
-    return {**one._asdict(), "updated": instant.iso(one.updated), "cut": [*one.cut]}
+    until = instant.iso(one.claimed_until) if one.claimed_until else None
+    times = {"updated": instant.iso(one.updated), "claimed_until": until}
+    return {**one._asdict(), **times, "cut": [*one.cut]}
 
 
 def summary_line(one: Summary) -> str:
@@ -149,7 +151,15 @@ def summary_line(one: Summary) -> str:
         parts.append(f"next: {shown_start(one, 'next')}")
     if one.owner:
         parts.append(f"owner: {shown_start(one, 'owner')}")
+    if one.claim:
+        parts.append(claim_of(one))
     return " | ".join(parts)
+
+
+def claim_of(one: Summary) -> str:
+    """Who has claimed a task of a list, and until when as far as that is known."""
+    until = f" until {instant.minute(one.claimed_until)}" if one.claimed_until else ""
+    return f"claimed by {text.one_line(one.claim)}{until}"
 
 
 def shown_start(one: Summary, name: str) -> str:

@@ -385,7 +385,7 @@ class Fuse:
             return [], "" if error.exit_status == 3 else _reason(error)
         lines = [_task_line(one) for one in page.items if not first or one.id != first.id]
         if first:
-            lines.insert(0, f"{whose} session's{claim}: {_task_line(first)}")
+            lines.insert(0, f"{whose} session's{claim}: {_task_line(first._replace(claim=''))}")
         if page.next_offset:
             # Not the last line: that one may find no room.
             lines.insert(1, f"{page.total} live tasks in all: contextspindle task inbox")
@@ -464,12 +464,9 @@ def _reason(error: SpindleError) -> str:
 
 
 def _task_line(one: Summary) -> str:
-    line = f"{one.id} [{one.status}] {one.goal}"
-    if one.blocker:
-        line += f" | blocked by: {one.blocker}"
-    if one.next:
-        line += f" | next: {one.next}"
-    return line
+    more = ("blocked by: ", one.blocker), ("claimed by ", one.claim), ("next: ", one.next)
+    told = (label + value for label, value in more if value)
+    return " | ".join((f"{one.id} [{one.status}] {one.goal}", *told))
 
 
 def _skipped(snapshot: dict[str, Any]) -> int:

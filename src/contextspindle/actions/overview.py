@@ -13,7 +13,7 @@ from .ledger import check_page, resolved
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..core.change import Change
-    from ..core.task import Page, Related, Summary
+    from ..core.task import Page, Related, Summary, Task
     from ..ports import ReadTxn, Store
 
 COLUMNS = ("open", "active", "blocked", "done")
@@ -98,14 +98,14 @@ class Overview:
             if start:
                 root = txn.task(resolved(txn, start))
                 above = _above(txn, root.parent)
-                return Tree(tuple(above), _grown(txn, [tasks.summary(root)]), None)
+                return Tree(tuple(above), _grown(txn, [_summary(txn, root)]), None)
             page = txn.inbox(0, LIVE_TASKS)
             roots: dict[str, Summary] = {}
             for one in page.items:
                 above = _above(txn, one.parent)
                 name = above[-1].id if above else one.id
                 if name not in roots:
-                    roots[name] = tasks.summary(txn.task(name)) if above else one
+                    roots[name] = _summary(txn, txn.task(name)) if above else one
             return Tree((), _grown(txn, [*roots.values()]), page.total)
 
     def log(self, limit: int = 20, *, actor: str = "", task: str = "") -> Log:
@@ -137,6 +137,11 @@ def _above(txn: ReadTxn, parent: str) -> list[Related]:
         found.append(tasks.Related("parent", parent, brief.status, brief.goal))
         parent = brief.parent
     return found
+
+
+def _summary(txn: ReadTxn, task: Task) -> Summary:
+    lease = txn.lease(task.id)
+    return tasks.summary(task, lease.until if lease else 0)
 
 
 def _grown(txn: ReadTxn, roots: list[Summary]) -> tuple[Branch, ...]:

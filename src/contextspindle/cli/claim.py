@@ -75,13 +75,15 @@ def ready(call: Call) -> Reply:
 
 def prove(call: Call) -> Reply:
     """Run a command and record how it ended as evidence."""
+    from ..core.evidence import asked
+
     values = call.values
     space = call.workspace()
     # The command's own output goes where it does not mix with ours.
     proof = space.ledger().prove(
         values["id"],
         tuple(values["command"]),
-        criterion=values["for"] or 0,
+        criterion=asked(values["for"]),
         covers=tuple(values["covers"]),
         expected=values["expect"],
         claim=values["claim"] or space.settings.claim,

@@ -21,6 +21,7 @@ from rich.tree import Tree as Branches
 from ..core import instant, text
 from ..rendering import (
     change_line,
+    claim_of,
     not_shown,
     shown_start,
     shown_value,
@@ -161,6 +162,8 @@ def details(one: Summary) -> list[Text]:
     found = []
     if one.blocker:
         found.append(one_of(Text("blocked: ", BAD), plain(shown_start(one, "blocker"))))
+    if one.claim:
+        found.append(plain(claim_of(one), DIM))
     if one.next:
         found.append(one_of(Text("next: ", DIM), plain(shown_start(one, "next"), DIM)))
     return found

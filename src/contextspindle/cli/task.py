@@ -49,6 +49,11 @@ def update(call: Call) -> Reply:
         from ..errors import InvalidInput
 
         raise InvalidInput("--for names the criterion of an --evidence, and none is given")
+    criterion = 0
+    if proofs:
+        from ..core.evidence import asked
+
+        criterion = asked(call.values["for"])
     space = call.workspace()
     ledger = space.ledger()
     files = call.values["evidence_file"]
@@ -57,9 +62,7 @@ def update(call: Call) -> Reply:
         request,
         expected=call.values["expect"],
         claim=call.values["claim"] or space.settings.claim,
-        made=ledger.look_at(call.values["id"], files, call.values["for"] or 0, request)
-        if files
-        else (),
+        made=ledger.look_at(call.values["id"], files, criterion, request) if files else (),
     )
     return _outcome(outcome, "updated" if outcome.changed else "unchanged: nothing in it was new")
 

@@ -156,6 +156,19 @@ def numbered(number: int, criteria: tuple[str, ...]) -> int:
     return number if len(criteria) > 1 else 0  # the only one is all of them
 
 
+def asked(number: int | None) -> int:
+    """The criterion that was asked for, 0 for all if none was.  InvalidInput for less than 1.
+
+    Who counts from 0 must not prove everything at once.
+    """
+    if number is not None and number < 1:
+        raise InvalidInput(
+            f"There is no criterion {number}: they count from 1",
+            hint="Leave the number out if the evidence is for all of them.",
+        )
+    return number or 0
+
+
 def bind(given: str, criterion: int, task_id: str, criteria: tuple[str, ...]) -> str:
     """The record to store for the text ``given``.
 

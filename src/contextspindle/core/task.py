@@ -101,6 +101,10 @@ class Summary(Value):
     parent: str
     updated: int
     cut: tuple[str, ...]
+    claim: str = ""
+    """Who has claimed it, within the limit of an owner."""
+    claimed_until: int = 0
+    """When that claim ends or ended; 0 if it is not known here, or nobody has."""
 
 
 class Related(Value):
@@ -205,7 +209,7 @@ def brief(task: Task) -> Brief:
     return Brief(task.id, task.status, goal, task.parent, task.dependencies)
 
 
-def summary(task: Task) -> Summary:
+def summary(task: Task, claimed_until: int = 0) -> Summary:
     """The task as a list shows it: each text cut at its limit, on a code point."""
     texts = {field: getattr(task, field) for field in SUMMARY_LIMITS}
     shown = {field: text.cut(texts[field], limit) for field, limit in SUMMARY_LIMITS.items()}
@@ -221,6 +225,8 @@ def summary(task: Task) -> Summary:
         task.parent,
         task.updated,
         tuple(field for field in SUMMARY_LIMITS if shown[field] != texts[field]),
+        text.cut(task.claim, SUMMARY_LIMITS["owner"]),
+        claimed_until,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .. import workspace
 from ..core import instant, text
 from ..core.change import Request
+from ..core.evidence import asked
 from ..errors import ClaimLost, InvalidInput, SnapshotNotFound, WorkspaceRefused
 from ..rendering import (
     backed_up,
@@ -57,6 +58,7 @@ def update(client: Client, values: Values) -> str:
     files = [client.path(space, one) for one in values["evidence_files"] or ()]
     if values["criterion"] is not None and not (values["evidence"] or files):
         raise InvalidInput("criterion names the one that evidence is for, and none is given")
+    criterion = asked(values["criterion"])
     ledger = space.ledger()
     token = values["claim"] or client.token(space, task_id)
     try:
@@ -65,7 +67,7 @@ def update(client: Client, values: Values) -> str:
             request,
             expected=values["expected_version"],
             claim=token,
-            made=ledger.look_at(task_id, files, values["criterion"] or 0, request) if files else (),
+            made=ledger.look_at(task_id, files, criterion, request) if files else (),
         )
     except ClaimLost:
         client.drop(space, task_id)
@@ -277,7 +279,7 @@ def _request(values: Values) -> Request:
         set=fields,
         decisions=texts("decisions"),
         notes=texts("notes"),
-        evidence=tuple((one, values["criterion"] or 0) for one in texts("evidence")),
+        evidence=tuple((one, asked(values["criterion"])) for one in texts("evidence")),
         add_dependencies=texts("dependencies", "add_dependencies"),
         drop_dependencies=texts("drop_dependencies"),
         add_labels=texts("labels", "add_labels"),

@@ -121,16 +121,16 @@ class EphemeralTxn:
         order = {one: place for place, one in enumerate(self._tasks)}
         live = [one for one in self._tasks.values() if one.status in task.LIVE]
         live.sort(key=lambda one: (task.LIVE.index(one.status), -one.updated, -order[one.id]))
-        return _page(live, offset, limit)
+        return self._page(live, offset, limit)
 
     def latest(self, status: str, limit: int) -> Page:
         order = {one: place for place, one in enumerate(self._tasks)}
         found = [one for one in self._tasks.values() if one.status == status]
         found.sort(key=lambda one: (one.updated, order[one.id]), reverse=True)
-        return _page(found, 0, limit)
+        return self._page(found, 0, limit)
 
     def parts(self, task_id: str, limit: int) -> Page:
-        return _page([one for one in self._tasks.values() if one.parent == task_id], 0, limit)
+        return self._page([one for one in self._tasks.values() if one.parent == task_id], 0, limit)
 
     def recent(self, limit: int, *, actor: str = "", task_id: str = "") -> list[Change]:
         order = [pair for pair in reversed(self._order) if task_id in ("", pair[0])]
@@ -143,7 +143,7 @@ class EphemeralTxn:
         order = {one: place for place, one in enumerate(self._tasks)}
         found = [one for one in self._tasks.values() if one.updated > moment]
         found.sort(key=lambda one: (one.updated, order[one.id]), reverse=True)
-        return _page(found, 0, limit)
+        return self._page(found, 0, limit)
 
     def listing(
         self,
@@ -163,7 +163,7 @@ class EphemeralTxn:
             and (not label or label in one.labels)
             and (not parent or one.parent == parent)
         ]
-        return _page(found, offset, limit)
+        return self._page(found, offset, limit)
 
     def open_children(self, task_id: str) -> list[str]:
         return [
@@ -176,7 +176,7 @@ class EphemeralTxn:
         from ..core import search
 
         if not terms:
-            return _page([], offset, limit)
+            return self._page([], offset, limit)
         whole = tuple(term._replace(prefix=False) for term in terms)
         ranked: list[tuple[tuple[int, int], Task]] = []
         for one in reversed(self._tasks.values()):
@@ -187,7 +187,7 @@ class EphemeralTxn:
                     ranked.append(((looseness, tier), one))
                     break
         ranked.sort(key=lambda pair: pair[0])
-        return _page([one for _, one in ranked], offset, limit)
+        return self._page([one for _, one in ranked], offset, limit)
 
     def ready(self, offset: int, limit: int, now: int) -> Page:
         found = [
@@ -199,7 +199,15 @@ class EphemeralTxn:
             and not (one.id in self._leases and self._leases[one.id].live(now))
         ]
         found.sort(key=lambda one: one.priority)
-        return _page(found, offset, limit)
+        return self._page(found, offset, limit)
+
+    def _page(self, found: list[Task], offset: int, limit: int) -> Page:
+        ends = {name: lease.until for name, lease in self._leases.items()}
+        items = tuple(
+            task.summary(one, ends.get(one.id, 0)) for one in found[offset : offset + limit]
+        )
+        end = offset + len(items)
+        return task.Page(items, len(found), end if items and end < len(found) else None)
 
     def lease(self, task_id: str) -> Lease | None:
         return self._leases.get(task_id)
@@ -290,9 +298,3 @@ def _tier(terms: tuple[Term, ...], fields: list[list[str]]) -> int | None:
             return number
     spread = all(any(matches(term, listed) for listed in fields) for term in terms)
     return len(fields) if spread else None
-
-
-def _page(found: list[Task], offset: int, limit: int) -> Page:
-    items = tuple(task.summary(one) for one in found[offset : offset + limit])
-    end = offset + len(items)
-    return task.Page(items, len(found), end if items and end < len(found) else None)

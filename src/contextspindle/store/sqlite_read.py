@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ..core.task import Brief, Page, Related, Summary, Task
     from .sqlite import SqliteStore
 
-_SUMMARY = "id, version, status, priority, parent, updated, goal, next, blocker, owner, cut"
+_SUMMARY = (
+    "id, version, status, priority, parent, updated, goal, next, blocker, owner, cut,"
+    " claim_holder, claim_until"
+)
 _LIMITS = task.SUMMARY_LIMITS
 MOST_WORDS = 64
 """So many words that begin as a query asks are looked for one by one."""
@@ -475,9 +478,8 @@ def _page(rows: list[Any], total: int, offset: int) -> Page:
 
 
 def _summary(row: Any) -> Summary:
-    task_id, version, status, priority, parent, updated, goal, next_action, blocker, owner, long = (
-        row
-    )
+    task_id, version, status, priority, parent, updated, *texts, long, holder, until = row
+    goal, next_action, blocker, owner = texts
     # The columns hold the texts as they were cut when written; only the owner is whole there.
     return task.Summary(
         task_id,
@@ -491,4 +493,6 @@ def _summary(row: Any) -> Summary:
         parent or "",
         updated,
         tuple(long.split(",")) if long else (),
+        text.cut(holder or "", _LIMITS["owner"]),
+        until or 0,
     )

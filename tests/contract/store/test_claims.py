@@ -50,6 +50,14 @@ def test_a_claim_is_a_change_of_the_task_and_gives_a_token_and_an_end(ada, made,
     assert (view.lease.holder, view.lease.until) == ("ada", claimed.until)
 
 
+def test_every_list_tells_who_has_claimed_a_task_and_until_when(ada, bob, made):
+    until = ada.claim(made).until
+    lists = (bob.inbox(), bob.list(0, 5), bob.search("x", 5), bob.since(0, 5))
+    for page in lists:
+        (one,) = page.items
+        assert (one.claim, one.claimed_until) == ("ada", until)
+
+
 def test_a_second_claim_is_refused_even_under_the_same_label(ada, bob, made):
     ada.claim(made)
     for ledger in (bob, ada):

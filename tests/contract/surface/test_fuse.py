@@ -219,7 +219,7 @@ def test_the_task_that_the_session_worked_on_is_told_first_with_its_status_by_no
     path.write_text("".join(json.dumps({"sessionId": "s", **one}) + "\n" for one in entries))
     project("fuse", "save", "--transcript", str(path), "--session", "s")
     project("task", "update", ids[0], "--status", "cancelled", "--decision", "not needed any more")
-    told = project("fuse", "restore", "--plain").out.decode().split("\n")
+    told = project("fuse", "restore", "--plain", "--session", "s").out.decode().split("\n")
     place = next(number for number, line in enumerate(told) if line.startswith("## Live tasks"))
     assert told[place + 1] == f"this session's: {ids[0]} [cancelled] Task 0"
     assert told[place + 2].startswith(ids[2])

@@ -56,6 +56,22 @@ def test_every_criterion_needs_evidence_of_its_own_or_one_for_all(project, creat
     assert closed(project, task, "--evidence", "measured", "--for", "2") == (True, [])
 
 
+@pytest.mark.parametrize("number", ["0", "3"])
+def test_evidence_for_a_criterion_that_is_not_there_is_refused_and_proves_nothing(
+    project, create, number
+):
+    """Criteria count from 1: for whoever counts from 0 the first must not stand for all."""
+    task = create("g", "--criterion", "it builds", "--criterion", "it is fast")
+    for words in (("update", task, "--evidence", "x"), ("update", task, "--evidence-file", "f")):
+        (project.folder / "f").write_text("x")
+        done = project("task", *words, "--for", number)
+        assert (done.status, f"There is no criterion {number}" in done.err.decode()) == (2, True)
+    done = project("task", "prove", task, "--for", number, "--", "touch", "ran")
+    assert (done.status, (project.folder / "ran").exists()) == (2, False)
+    assert not closed(project, task)[0]
+    assert project("task", "show", task, "--json").data["version"] == 1
+
+
 def test_a_refusal_lists_every_reason_at_once_each_with_its_remedy(project, create):
     need, other = create("need"), create("other")
     project("task", "update", need, "--status", "cancelled", "--decision", "no")
@@ -265,14 +281,18 @@ def test_the_token_may_be_carried_by_the_environment(project, held, create):
     assert project("task", "renew").status == 2
 
 
-def test_show_and_context_say_who_holds_a_task_until_when(project, held):
+def test_show_context_and_lists_say_who_holds_a_task_until_when(project, held):
     task, _ = held
     shown = project("task", "show", task, "--json").data
     assert shown["claim"] == "ada"
     line = f"claim: ada until {shown['claimed_until']}\n"
     assert line in project("task", "show", task).out.decode()
     assert line in project("task", "context", task).out.decode()
-    assert "claimed" not in json.dumps(project("task", "list", "--json").data)
+    (listed,) = project("task", "list", "--json").data["tasks"]
+    assert (listed["claim"], listed["claimed_until"]) == ("ada", shown["claimed_until"])
+    for words in (("inbox",), ("list",), ("board",), ("tree",), ("search", "held")):
+        assert " | claimed by ada until 20" in project("task", *words).out.decode(), words
+    assert " | claimed by ada" in project("prime").out.decode()
 
 
 def test_a_token_is_printed_once_and_kept_nowhere(project, held):

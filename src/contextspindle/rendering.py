@@ -392,15 +392,19 @@ def kept_lines(kept: Kept) -> Iterator[str]:
             yield f"{what} to make room: {', '.join(ids[:20])}{more}"
 
 
-def hit_lines(hits: Iterable[Hit], now: int) -> Iterator[str]:
-    """What was found, the best first, each with where it comes from and why it was found."""
+def hit_lines(hits: Iterable[Hit], now: int | None = None) -> Iterator[str]:
+    """What was found, the best first, each with where it comes from and why it was found.
+
+    How old it is, or without ``now`` of when: a text that is read in parts must not change.
+    """
     found = False
     for hit in hits:
         if not found:
             yield _FRAME
         found = True
         item = hit.item
-        about = [f"{item.id} score {hit.score}", instant.age(item.at, now)]
+        when = instant.minute(item.at) if now is None else instant.age(item.at, now)
+        about = [f"{item.id} score {hit.score}", when]
         about += [
             f"{name} {value}" for name, value in (("by", item.by), ("from", item.source)) if value
         ]

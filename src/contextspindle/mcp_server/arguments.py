@@ -65,6 +65,8 @@ def _text(argument: Argument, value: Any) -> str:
         found = value
     elif isinstance(value, int) and not isinstance(value, bool):
         found = str(value)
+    elif isinstance(value, float) and value.is_integer() and abs(value) < 10**_DIGITS:
+        found = str(int(value))
     else:
         raise _wrong(argument, "a text", value)
     if argument.choices and found not in argument.choices:
@@ -80,7 +82,9 @@ def _number(argument: Argument, value: Any) -> int:
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**_DIGITS:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        if abs(value) < 10**_DIGITS:
+            return value
+        raise InvalidInput(f"{argument.name} has more than {_DIGITS} digits", hint="")
     if isinstance(value, str):
         digits = value.strip().removeprefix("-")
         if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS:
@@ -105,7 +109,7 @@ def _list(argument: Argument, value: Any) -> list[str]:
         if value.lstrip().startswith("["):
             try:
                 found = json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):
                 found = None
         whole = [value] if value.strip() else []
         value = found if isinstance(found, list) else whole

@@ -6,7 +6,6 @@ of the call, and knows no rule: those are the actions'.
 
 from __future__ import annotations
 
-from .. import workspace
 from ..core import instant, text
 from ..core.change import Request
 from ..core.evidence import asked
@@ -22,6 +21,7 @@ from ..rendering import (
     summary_line,
     task_lines,
 )
+from . import pages
 from .client import Client
 
 TYPE_CHECKING = False
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 PAGE = 20
 """How many tasks a list has where no limit is given."""
+_READ_ON = 100
+"""Bytes kept for the line that says how to read on."""
 PAGE_BYTES = 7_000
 """The most bytes of a list where no limit is given: fewer tasks, rather than a long reply."""
 
@@ -94,14 +96,14 @@ def list(client: Client, values: Values) -> str:  # noqa: A001 (the tool's own w
         label=values["label"] or "",
         parent=values["parent"] or "",
     )
-    return _page(page, values, "No task matches.")
+    return _page(client, page, values, "No task matches.")
 
 
 def inbox(client: Client, values: Values) -> str:
     """List what is live."""
     ledger = client.find(values["workspace"] or "").ledger()
     empty = "Nothing is live. contextspindle_task_create records a task."
-    return _page(ledger.inbox(_limit(values), values["offset"] or 0), values, empty)
+    return _page(client, ledger.inbox(_limit(values), values["offset"] or 0), values, empty)
 
 
 def search(client: Client, values: Values) -> str:
@@ -109,14 +111,14 @@ def search(client: Client, values: Values) -> str:
     ledger = client.find(values["workspace"] or "").ledger()
     page = ledger.search(values["query"], _limit(values), values["offset"] or 0)
     asked = text.shortened(text.one_line(values["query"]), 60)
-    return _page(page, values, f"Nothing holds {asked!r}.")
+    return _page(client, page, values, f"Nothing holds {asked!r}.")
 
 
 def children(client: Client, values: Values) -> str:
     """List the parts of a task."""
     ledger = client.find(values["workspace"] or "").ledger()
     page = ledger.children(values["id"], values["offset"] or 0, _limit(values))
-    return _page(page, values, "It has no parts.")
+    return _page(client, page, values, "It has no parts.")
 
 
 def ready(client: Client, values: Values) -> str:
@@ -124,7 +126,7 @@ def ready(client: Client, values: Values) -> str:
     ledger = client.find(values["workspace"] or "").ledger()
     if values["explain"] is None:
         page = ledger.ready(_limit(values), values["offset"] or 0)
-        return _page(page, values, "Nothing is ready.")
+        return _page(client, page, values, "Nothing is ready.")
     found = ledger.explain(values["explain"])
     head = f"{found.task.id} is {'not ready' if found.obstacles else 'ready'}"
     return _lines(head, *(f"- {text.one_line(one)}" for one in found.obstacles))
@@ -206,6 +208,8 @@ def restore(client: Client, values: Values) -> str:
 
 def handoff(client: Client, values: Values) -> str:
     """What the fuse would restore."""
+    from ..actions.fuse import MAX_BUDGET, MIN_BUDGET
+
     space = client.fuse_place(values["workspace"] or "")
     if not space.accepted():
         raise WorkspaceRefused(
@@ -215,6 +219,9 @@ def handoff(client: Client, values: Values) -> str:
         )
     fuse = space.fuse()
     budget = values["budget"] if values["budget"] is not None else space.settings.fuse_budget
+    if budget <= MAX_BUDGET:
+        # It is one reply: what a larger one would hold is left out in our words, not cut.
+        budget = min(budget, max(pages.room(client.reply_bytes) * 9 // 10, MIN_BUDGET))
     if values["session"] and values["from"]:
         raise InvalidInput("Give session or from, one of the two")
     another, session = bool(values["from"]), values["session"] or client.session or None
@@ -253,7 +260,7 @@ def recall(client: Client, values: Values) -> str:
         hits = memory.recall_for(space.ledger().show(task), limit)
     else:
         hits = memory.recall(query, limit)
-    return _lines(*hit_lines(hits, workspace.now()))
+    return _lines(*hit_lines(hits))
 
 
 def stats(client: Client, values: Values) -> str:
@@ -267,10 +274,8 @@ def stats(client: Client, values: Values) -> str:
 
 def _request(values: Values) -> Request:
     fields = {name: values[name] for name in _FIELDS if values[name] is not None}
-    if "priority" in fields:
-        fields["priority"] = str(fields["priority"])
-    if values["criteria"]:
-        fields["criteria"] = values["criteria"]
+    if values["criteria"] is not None:
+        fields["criteria"] = values["criteria"] or ""
 
     def texts(*names: str) -> tuple[str, ...]:
         return tuple(one for name in names for one in values.get(name) or ())
@@ -305,14 +310,17 @@ def _outcome(outcome: Outcome, said: str) -> str:
     return _lines(*lines, *(f"warning: {text.one_line(one)}" for one in outcome.warnings))
 
 
-def _page(page: Page, values: Values, empty: str) -> str:
-    """A page of tasks on a line each, and how to read on; a short one where no limit was given."""
+def _page(client: Client, page: Page, values: Values, empty: str) -> str:
+    """A page of tasks on a line each, and how to read on, whole within one reply; a short one where
+    no limit was given."""
+    room = pages.room(client.reply_bytes) - _READ_ON
+    if values["limit"] is None:
+        room = min(room, PAGE_BYTES)
     lines: Any = []
-    size = 0
     for one in page.items:
         line = summary_line(one)
-        size += text.size(line) + 1
-        if lines and size > PAGE_BYTES and values["limit"] is None:
+        room -= pages.travels(line + "\n")
+        if lines and room < 0:
             break
         lines.append(line)
     if not lines:

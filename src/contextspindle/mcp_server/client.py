@@ -81,6 +81,8 @@ class Client:
         """The folders that the client has opened; None where it was not asked, or has none."""
         self.tells = True
         """Whether it answers when it is asked for them."""
+        self.late = 0
+        """How often it did not answer in time since it last told of a change."""
         self._tokens: dict[tuple[str, str], str] = {}
         self._open = opened or threading.local()
 

@@ -117,7 +117,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, token: str, names: set[str], *, tls: bool) -> None:
         self._app = app
-        self._shown = f"Bearer {token}".encode()
+        self._token = token.encode()
         self._names = names
         self._tls = tls
 
@@ -137,8 +137,10 @@ class Guard:
             return PlainTextResponse("a page of another origin is not served\n", 403)
         if self._tls and headers.get("x-forwarded-proto", "").lower() != "https":
             return PlainTextResponse("this server is reached through its TLS only\n", 403)
-        given = headers.get("authorization", "").encode("utf-8", "replace")
-        if not hmac.compare_digest(given, self._shown):
+        scheme, _, shown = headers.get("authorization", "").partition(" ")
+        # What was sent, to the byte: headers are read as Latin-1.
+        given = shown.strip().encode("latin-1", "replace")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(given, self._token):
             return PlainTextResponse(
                 "the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"}
             )

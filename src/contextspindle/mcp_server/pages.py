@@ -31,17 +31,21 @@ def part(whole: str, limit: int, cursor: str = "") -> Part:
     InvalidInput if the cursor is none of ours, or of a text that has changed since.
     """
     content = whole.encode("utf-8", "replace")
-    room = limit - AROUND
-    if not cursor and len(content) <= room and _travels(whole) <= room:
+    if not cursor and len(content) <= room(limit) and travels(whole) <= room(limit):
         return Part(whole)
     seal = hashlib.sha256(content).hexdigest()[:12]
     start = _start(cursor, seal, len(content))
-    shown = _fitting(content, start, room)
+    shown = _fitting(content, start, room(limit))
     end = start + text.size(shown)
     note = f"[bytes {start + 1:,} to {end:,} of {len(content):,}"
     if end < len(content):
         return Part(shown, f"{note}; for the rest call again with cursor: {end}-{seal}]")
     return Part(shown, f"{note}; this is the end]")
+
+
+def room(limit: int) -> int:
+    """The bytes that a text may travel with in a reply of ``limit`` bytes."""
+    return limit - AROUND
 
 
 def _start(cursor: str, seal: str, size: int) -> int:
@@ -58,12 +62,12 @@ def _start(cursor: str, seal: str, size: int) -> int:
     return int(at)
 
 
-def _fitting(content: bytes, start: int, room: int) -> str:
+def _fitting(content: bytes, start: int, most: int) -> str:
     """As much from ``start`` as fits, up to the end of a line if there is one near its end."""
-    shown = content[start : start + room].decode("utf-8", "ignore")
-    while (size := _travels(shown)) > room:
+    shown = content[start : start + most].decode("utf-8", "ignore")
+    while (size := travels(shown)) > most:
         # Each character that needs escaping costs more than itself.
-        shown = text.cut(shown, max(text.size(shown) * room // size - 8, 1))
+        shown = text.cut(shown, max(text.size(shown) * most // size - 8, 1))
     if start + text.size(shown) < len(content):
         line = shown.rfind("\n") + 1
         if line > len(shown) * 3 // 4:
@@ -71,5 +75,6 @@ def _fitting(content: bytes, start: int, room: int) -> str:
     return shown
 
 
-def _travels(value: str) -> int:
+def travels(value: str) -> int:
+    """The bytes of ``value`` as a JSON string."""
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

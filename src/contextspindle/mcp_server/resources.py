@@ -44,8 +44,11 @@ class Resources:
         self._in_thread = in_thread
 
     async def list(self, ctx: Context, _params: object) -> types.ListResourcesResult:
-        """The tasks that are live in the workspace; none where there is no workspace."""
+        """The tasks that are live in the workspace; none where there is none, or where a client
+        that has folders open has not said which."""
         client = self._client_of(ctx)
+        if await self._prepared(ctx, client, None) is not None and client.roots is None:
+            return types.ListResourcesResult(resources=[])  # whose tasks is not known yet
         listed: list[types.Resource] = await self._in_thread(partial(_live, client))
         return types.ListResourcesResult(resources=listed)
 

@@ -38,6 +38,8 @@ THREADS = 4
 """How many calls run at once; more of them wait their turn."""
 ROOTS_SECONDS = 2.0
 """How long a client may take to say which folders it has open."""
+LATE = 3
+"""How often a client may be too late with that before it is not asked any more."""
 KEPT_MS = 3_600_000
 """How long a client may rely on the list of tools, in milliseconds."""
 
@@ -113,7 +115,7 @@ class Service:
         return answer
 
     async def _prepared(
-        self, ctx: Context, client: Client, params: types.InputResponseRequestParams
+        self, ctx: Context, client: Client, params: types.InputResponseRequestParams | None
     ) -> types.InputRequiredResult | None:
         """See to it that the client's folders are known; or the question that asks for them."""
         capabilities = ctx.session.client_capabilities
@@ -121,11 +123,12 @@ class Service:
             return None
         if not ctx.session.can_send_request:
             # Since 2026-07-28 a server asks by answering, and nobody tells it of changes.
-            said = (params.input_responses or {}).get("roots")
+            responses = params.input_responses if params else None
+            said = (responses or {}).get("roots")
             if isinstance(said, types.ListRootsResult):
                 client.roots = _folders(said)
                 return None
-            if params.input_responses is None:
+            if responses is None:
                 return types.InputRequiredResult(input_requests={"roots": types.ListRootsRequest()})
             return None
         if client.tells and (client.roots is None or not capabilities.roots.list_changed):
@@ -136,12 +139,19 @@ class Service:
                     request_read_timeout_seconds=ROOTS_SECONDS,
                 )
                 client.roots = _folders(said)
-            except (MCPError, ValidationError):
-                client.tells = False  # it says that it can, and does not: as one without
+            except ValidationError:
+                client.tells = False
+            except MCPError as error:
+                # It says that it can, and does not: as one without.  One that is only slow (a
+                # question to its user, a busy start) is asked again.
+                client.late += 1
+                late = error.error.code == types.REQUEST_TIMEOUT and client.late < LATE
+                client.tells = client.tells and late
         return None
 
     async def _roots_changed(self, ctx: Context, _params: types.NotificationParams) -> None:
-        self._client_of(ctx).roots = None
+        client = self._client_of(ctx)
+        client.roots, client.tells, client.late = None, True, 0
 
     async def idle(self) -> None:
         """Returns when no call runs."""

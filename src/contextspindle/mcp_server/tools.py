@@ -30,7 +30,7 @@ _FIELDS = (
     Argument("blocker", help="what it waits for"),
     Argument("next", help="next action"),
     Argument("parent", help="task id"),
-    Argument("priority", "number", "0 highest to 4"),
+    Argument("priority", help="0 highest to 4"),
     Argument("decisions", "list", "what was decided and why"),
     Argument("notes", "list"),
 )

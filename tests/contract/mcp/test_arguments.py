@@ -37,6 +37,34 @@ def test_a_list_as_text_is_a_list(inside):
     inside(talk)
 
 
+def test_brackets_without_end_are_a_text(inside):
+    async def talk(call):
+        said = await call("task_create", goal="g", labels="[" * 100_000)
+        assert said.code == "INVALID_INPUT"
+
+    inside(talk)
+
+
+def test_a_priority_may_be_a_number_or_a_word(inside):
+    async def talk(call):
+        for given, meant in ((0, 0), ("1", 1), (3.0, 3), ("high", 1), ("low", 3)):
+            task = (await call("task_create", goal="g", priority=given)).task
+            assert f"priority {meant}\n" in (await call("task_show", id=task)).text, given
+
+    inside(talk)
+
+
+def test_an_empty_list_of_criteria_clears_them(inside):
+    async def talk(call):
+        for nothing in ([], "", " "):
+            task = (await call("task_create", goal="g", criteria=["it floats"])).task
+            said = await call("task_update", id=task, criteria=nothing, decisions=["dropped"])
+            assert not said.error
+            assert "it floats" not in (await call("task_show", id=task)).text.partition("log")[0]
+
+    inside(talk)
+
+
 def test_what_is_no_list_is_refused(inside):
     async def talk(call):
         for given in ({"a": 1}, 5, True, [["a"]], [{"a": 1}], [None]):
@@ -58,7 +86,10 @@ def test_a_number_may_be_a_text_and_nonsense_is_refused_by_name(inside):
             said = await call("task_list", limit=limit)
             assert said.code == "INVALID_INPUT"
             assert "limit must be a whole number" in said.text
-        assert (await call("task_list", limit="-1")).code == "INVALID_INPUT"
+        for beyond in ("-1", 2**63 - 1, 10**30, -(10**30)):
+            for name in ("task_list", "task_ready", "task_inbox"):
+                assert (await call(name, limit=beyond)).code == "INVALID_INPUT"
+                assert (await call(name, offset=10**30)).code == "INVALID_INPUT"
 
     inside(talk)
 

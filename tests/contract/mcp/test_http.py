@@ -156,7 +156,8 @@ def test_two_clients_hold_claims_of_their_own(served):
 
 def test_a_request_without_the_token_is_refused(served):
     assert served.ask()[0] == 200
-    for wrong in (None, "Bearer x", f"bearer {TOKEN}", TOKEN, f"Basic {TOKEN}", "Bearer "):
+    assert served.ask(Authorization=f"bearer {TOKEN}")[0] == 200  # RFC 7235: whatever its case
+    for wrong in (None, "Bearer x", f"Bearer{TOKEN}", TOKEN, f"Basic {TOKEN}", "Bearer "):
         assert served.ask(Authorization=wrong)[0] == 401
     assert "contextspindle" not in served.ask(Authorization=None)[1]
 

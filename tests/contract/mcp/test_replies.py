@@ -59,6 +59,39 @@ def test_a_long_answer_can_be_read_in_parts_that_make_the_whole(inside, filled, 
     inside(talk)
 
 
+def test_a_list_with_a_limit_ends_within_its_reply_and_says_how_to_read_on(inside, filled):
+    for number in range(100):
+        filled.create(Request(set={"goal": f"{number} {AWKWARD[:150]}", "next": AWKWARD[:180]}))
+
+    async def talk(call):
+        seen, offset = [], 0
+        while True:
+            said = await call("task_list", limit=100, offset=offset)
+            assert len(said.parts) == 1
+            assert measured(said) <= LIMIT
+            seen += re.findall(r"^(t-\w+) ", said.text, re.MULTILINE)
+            more = re.search(r"more with offset: (\d+)", said.text)
+            if not more:
+                break
+            assert int(more[1]) > offset
+            offset = int(more[1])
+        assert len(seen) == len(set(seen)) == 100
+
+    inside(talk)
+
+
+def test_a_handoff_fits_the_reply_that_the_settings_allow(inside, filled):
+    for number in range(20):
+        filled.create(Request(set={"goal": f"{number} {AWKWARD[:150]}", "next": AWKWARD[:180]}))
+
+    async def talk(call):
+        said = await call("handoff", budget=9_500)
+        assert len(said.parts) == 1
+        assert measured(said) <= 2_000
+
+    inside(talk, env={"CONTEXTSPINDLE_REPLY_BYTES": "2000"})
+
+
 def test_a_task_of_the_largest_size_can_be_read_from_its_first_part_to_its_last(
     inside, filled, project
 ):

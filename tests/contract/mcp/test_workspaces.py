@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+import anyio
 import mcp_types as types
 import pytest
 
@@ -183,6 +184,54 @@ def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
 
     inside(talk, list_roots_callback=folders)
     assert folders.asked == 1
+
+
+@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
+def test_a_client_that_is_late_with_its_folders_is_asked_again_and_after_every_change(
+    inside, place, monkeypatch
+):
+    monkeypatch.setattr("contextspindle.mcp_server.server.ROOTS_SECONDS", 0.2)
+    one = place("one")
+
+    class Slow(Folders):
+        late = 1
+
+        async def __call__(self, context):
+            if self.asked < self.late:
+                self.asked += 1
+                await anyio.sleep(0.6)
+            return await super().__call__(context)
+
+    folders = Slow(one)
+
+    async def talk(call):
+        assert await goals(call) != "of one"
+        assert await goals(call) == "of one"
+        folders.asked, folders.late = 0, 9
+        await call.client.send_roots_list_changed()
+        for _ in range(5):
+            await goals(call)
+        assert folders.asked == 3  # and then no more
+        folders.late = 0
+        await call.client.send_roots_list_changed()
+        assert await goals(call) == "of one"
+
+    inside(talk, list_roots_callback=folders)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_resources_are_those_of_the_open_folder(inside, place, project, mode):
+    assert project("task", "create", "of the server's own").status == 0
+    one = place("one")
+
+    async def talk(call):
+        listed = [found.title for found in (await call.client.list_resources()).resources]
+        assert listed in (["of one"], [])
+        await goals(call)
+        listed = [found.title for found in (await call.client.list_resources()).resources]
+        assert listed == ["of one"]
+
+    inside(talk, mode=mode, resources=True, list_roots_callback=Folders(one))
 
 
 def test_a_workspace_named_by_the_user_wins_over_the_open_folders(inside, place):

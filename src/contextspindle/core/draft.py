@@ -41,6 +41,7 @@ REPORT = "report"  # of a subagent or of work in the background
 SUMMARY = "summary"  # of the harness, at an earlier compaction
 
 FIRST = "first"
+LATER = "later"  # of a goal: asked for after the one before it
 UNANSWERED = "unanswered"
 FAILED = "failed"
 UNCOMMITTED = "uncommitted"  # of a file: no commit came after its last change, as far as is seen

@@ -26,6 +26,7 @@ from .draft import (
     FIRST,
     GOAL,
     LAST,
+    LATER,
     LEFT,
     REPORT,
     RULE,
@@ -273,9 +274,25 @@ class Extractor:
             text = shortened(folded(plan.text), 1_200)
             items.append(Item(GOAL, text, plan.line, plan.seal, "approved plan"))
         items.append(_goal_item(course, ""))
+        later = self._later(course)
+        if later is not None:
+            items.append(_goal_item(later, LATER))
         if folded(course.text) != folded(first.text):
             items.append(_goal_item(first, FIRST))
         return items
+
+    def _later(self, course: _Utterance) -> _Utterance | None:
+        """What was asked for after the course, where the last words do not say it themselves: no
+        work has been done on it yet that could show what the course is now."""
+        last = self._said[-1]
+        if not last.short:
+            return None
+        for utterance in reversed(self._said):
+            if utterance.turn.line <= course.turn.line:
+                return None
+            if not utterance.short and utterance.turn.via not in (ANSWER, REFUSAL, COMMAND):
+                return utterance
+        return None
 
     def _course(self, weight: Callable[[str], float]) -> _Utterance | None:
         """The utterance that speaks most of what the agent has lately been busy with."""

@@ -24,6 +24,10 @@ from .transcript import (
     Turn,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _OPEN_CALLS = 60
 _COMMITS = 12
 _FILES = 300
@@ -37,7 +41,13 @@ _LOOKS = frozenset(
     " chmod ln tree stat jq which type export source sleep kill ps open code vim nano curl"
     " wget".split()
 )
-_RESULT_WORDS = ("pass", "fail", "error", "ok", "issue", "warning", "✓", "✗")
+_WENT_WRONG = frozenset(
+    "fail fails failed failing failure failures error errors ✗ ✘ ❌ panic".split()
+)
+_WENT = _WENT_WRONG | frozenset(
+    "pass passed passes passing ok issue issues warning warnings built ✓ ✔ ✅".split()
+)
+_NOTICES = ("npm notice", "npm warn")
 
 
 class Progress:
@@ -144,14 +154,53 @@ class Progress:
         command = call.text or call.about
         if "commit" in command or "cherry-pick" in command:
             self._learn_commit(result)
-            if not result.failed and " commit" in command:
-                self.committed = result.line
+        if "git" in command and not result.failed:
+            for words in _commands(command):
+                self._learn_git(words, result)
         if "git status" in command and not result.failed:
             self.tree = result
         if " create" in command and not result.failed:
             self._learn_pull(result)
         if _is_test_run(command):
             self.test = (call, result)
+
+    def _learn_git(self, words: list[str], result: Turn) -> None:
+        """What a command of the version control did to commits and files."""
+        verb, rest = _git(words)
+        named = [word for word in rest if not word.startswith("-")]
+        if verb == "commit":
+            self.committed = result.line
+        elif verb == "reset":
+            self._take_back(named[0] if named else "HEAD")
+            if "--hard" in rest:
+                self._restore(["."])
+        elif verb == "restore" and "--staged" not in rest:
+            self._restore(named)
+        elif verb == "checkout" and ("--" in rest or "." in rest):
+            self._restore(rest[rest.index("--") + 1 :] if "--" in rest else ["."])
+
+    def _take_back(self, target: str) -> None:
+        """Commits that a reset to ``target`` leaves behind are told no more."""
+        known = list(self.commits)
+        head, mark, count = target.partition("~")
+        if target.strip("^") == "HEAD":
+            gone = len(target) - len("HEAD")
+        elif head == "HEAD" and mark and (count or "1").isdigit():
+            gone = int(count or "1")
+        else:
+            at = next((at for at, one in enumerate(known) if target.startswith(one)), -1)
+            gone = len(known) - at - 1  # all of them, for one that was never told here
+        for digest in known[max(len(known) - gone, 0) :]:
+            del self.commits[digest]
+
+    def _restore(self, paths: list[str]) -> None:
+        """Files whose changes were thrown away are told no more."""
+        for path, turn in list(self.files.items()):
+            lost = any(
+                one in (".", ":/") or path.endswith(f"/{one}") or path == one for one in paths
+            )
+            if lost and turn.line > self.committed:
+                del self.files[path]
 
     def _learn_commit(self, result: Turn) -> None:
         """Commits as git prints them: ``[branch 1a2b3c4] Subject``."""
@@ -246,6 +295,20 @@ def _state(about: str, text: str, turn: Turn) -> Item:
 def _is_test_run(command: str) -> bool:
     """Whether one of the commands runs tests, checks or a build: by its program, or by what that
     is told to do.  Neither what stands in quotation marks nor a path says so."""
+    for words in _commands(command):
+        if words[0].rpartition("/")[2] in _LOOKS:
+            continue
+        named = [words[0].rpartition("/")[2], *(word for word in words[1:8] if "/" not in word)]
+        for word in named:
+            stem = word.partition(".")[0]
+            for part in stem.replace(":", " ").replace("-", " ").replace("_", " ").split():
+                if part in _TESTS or part.startswith("test") or part.endswith(_TEST_ENDS):
+                    return True
+    return False
+
+
+def _commands(command: str) -> Iterator[list[str]]:
+    """The words of each command of a line, without what is quoted, set before it, or a comment."""
     bare = command[:600].partition("<<")[0].replace('\\"', "")
     for mark in "\"'":
         bare = " ".join(bare.split(mark)[::2])
@@ -257,26 +320,43 @@ def _is_test_run(command: str) -> bool:
             continue
         while words and "=" in words[0]:
             del words[0]
-        if not words or words[0].rpartition("/")[2] in _LOOKS:
-            continue
-        named = [words[0].rpartition("/")[2], *(word for word in words[1:8] if "/" not in word)]
-        for word in named:
-            stem = word.partition(".")[0]
-            for part in stem.replace(":", " ").replace("-", " ").replace("_", " ").split():
-                if part in _TESTS or part.startswith("test") or part.endswith(_TEST_ENDS):
-                    return True
-    return False
+        if words:
+            yield words
+
+
+def _git(words: list[str]) -> tuple[str, list[str]]:
+    """What git is told to do, and what stands behind it; two times nothing for another program."""
+    if words[0].rpartition("/")[2] != "git":
+        return "", []
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 1 + (words[at] in ("-C", "-c"))
+    return (words[at], words[at + 1 :]) if at < len(words) else ("", [])
 
 
 def _verdict(result: Turn) -> str:
-    """The line of a test run's output that tells most: the last with a number and a word of how it
-    went, else the last one with a number in it."""
+    """The line of a test run's output that tells most: the last that tells of a failure, else the
+    last with a number and a word of how it went, else the last one with a number in it."""
     rows = [row for row in map(folded, result.text.split("\n")[-40:]) if row]
+    rows = [row for row in rows if not row.startswith(_NOTICES)] or rows
     if not rows:
         return "failed, no output" if result.failed else "no output"
     telling = [row for row in rows if any(map(str.isdigit, row)) and any(map(str.isalpha, row))]
-    went = [row for row in telling if any(word in row.lower() for word in _RESULT_WORDS)]
-    return shortened((went or telling or rows)[-1], 200)
+    went = [row for row in telling if not _WENT.isdisjoint(_plain_words(row))]
+    wrong = [row for row in went if _tells_of_failure(row)]
+    return shortened((wrong or went or telling or rows)[-1], 200)
+
+
+def _plain_words(row: str) -> list[str]:
+    return [word.strip(".,:;!()[]=-*") for word in row.lower().split()]
+
+
+def _tells_of_failure(row: str) -> bool:
+    words = _plain_words(row)
+    return any(
+        word in _WENT_WRONG and before not in ("0", "no")
+        for before, word in zip(["", *words], words)
+    )
 
 
 def _is_hex(word: str) -> bool:

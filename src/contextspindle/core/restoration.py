@@ -19,6 +19,7 @@ from .draft import (
     FOUND,
     GOAL,
     LAST,
+    LATER,
     LEFT,
     NAME,
     RULE,
@@ -63,6 +64,7 @@ _MOST = 300  # and at most so many: what stands between competes with all else
 _FRAME = 48  # bytes that a frame takes around a text
 _GAP = 40  # and the line that stands for a missing middle
 
+_LABELS = {FIRST: "the first request: ", LATER: "asked for later: "}
 _CLAUSE = 160  # bytes that a required item may always have
 _BELOW = "as in the user's last words, below"
 
@@ -234,7 +236,7 @@ class _Page:
                 self._put(GOAL, f"- {pointer(item)} {_BELOW}", (at,))
                 continue
             share = 0.07 if at == 0 else 0.03
-            label = "the first request: " if item.mark == FIRST else ""
+            label = _LABELS.get(item.mark, "")
             if item.about:
                 label = f"({shortened(folded(item.about), 60)}) "
             self._put_cut(GOAL, item, f"{pointer(item)} {label}", share, (at,))

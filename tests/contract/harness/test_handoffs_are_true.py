@@ -44,6 +44,7 @@ FIXED = (
 
 LABELS = (
     r"the first request: ",
+    r"asked for later: ",
     r"unanswered: ",
     r"\(unanswered\): ",
     r"failed: ",

@@ -23,6 +23,7 @@ POINTER = re.compile(r"- \[L(\d+)\] (.*)")
 # Words of ours before a quotation, and what stands in brackets or before an arrow: from elsewhere.
 OURS = (
     r"the first request: ",
+    r"asked for later: ",
     r"\(approved plan\) ",
     r"\((?:unanswered; )?(?:answering|refusing)[^\n]*?\): ",
     r"(?:\(unanswered\)|unanswered): ",

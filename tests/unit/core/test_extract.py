@@ -11,6 +11,7 @@ from contextspindle.core.draft import (
     FOUND,
     GOAL,
     LAST,
+    LATER,
     LEFT,
     LIMIT,
     NAME,
@@ -200,6 +201,19 @@ def test_of_very_long_words_both_ends_are_kept():
     assert item.text.startswith("START")
     assert item.text.endswith("END")
     assert CUT in item.mark
+
+
+def test_what_was_asked_for_after_the_course_is_told_beside_it_while_the_last_words_do_not():
+    talk = Talk().user("Build a dark mode toggle for the settings page of the yawl app, please.")
+    for n in range(8):
+        talk.agent(f"The dark_mode toggle_{n} of the settings page is built.").work(1, "dark_mode")
+    talk.user(
+        "Stop. Forget dark mode, we drop it entirely. Write the CSV export of the log instead."
+    )
+    talk.agent("All right.").user("ok, go on")
+    goals = {item.mark: item.text for item in talk.draft.of(GOAL)}
+    assert "dark mode toggle" in goals[""]
+    assert "CSV export" in goals[LATER]
 
 
 # ---- rules, answers, reversals

@@ -199,6 +199,70 @@ def test_a_command_that_only_speaks_of_tests_is_no_test_run(command):
     assert progress(*ran("c1", command, "ok 12")).items() == []
 
 
+@pytest.mark.parametrize(
+    ("output", "verdict"),
+    [
+        (
+            "--- FAIL: TestBill (0.01s)\nFAIL example.com/billing 0.031s\nok e.com/http 0.020s",
+            "FAIL example.com/billing 0.031s",
+        ),
+        ("Tests 2 failed | 9 passed (11)\nTook 1.21s", "Tests 2 failed | 9 passed (11)"),
+        (
+            "4 passing (9ms)\nnpm notice New version 11.2 of npm! look at https://npmjs.com",
+            "4 passing (9ms)",
+        ),
+        ("12 passed, 0 failed\nbuilt in 3.39s", "built in 3.39s"),
+    ],
+)
+def test_a_row_that_tells_of_a_failure_outranks_what_passed_beside_it(output, verdict):
+    (item,) = progress(*ran("c1", "make test", output)).items()
+    assert item.text == f"make test -> {verdict}"
+
+
+def commits(*steps):
+    """The commits that are told after these commands and what they printed."""
+    turns = [turn for n, (command, out) in enumerate(steps) for turn in ran(f"c{n}", command, out)]
+    return [text.split()[0] for about, text in shown(progress(*turns), STATE) if about == "commit"]
+
+
+MADE = [("git commit -m x", f"[main {digest}] Step {digest}") for digest in ("1111111", "2222222")]
+
+
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        ("git reset --hard HEAD~1", ["1111111"]),
+        ("git reset HEAD^", ["1111111"]),
+        ("git -C /srv reset --hard HEAD~2", []),
+        ("git reset --hard 1111111", ["1111111"]),
+        ("git reset --hard origin/main", []),
+        ("git reset", ["2222222", "1111111"]),
+        ("echo 'git reset --hard HEAD~1'", ["2222222", "1111111"]),
+    ],
+)
+def test_commits_that_a_reset_left_behind_are_told_no_more(command, left):
+    assert commits(*MADE, (command, "")) == left
+
+
+def test_only_a_commit_of_git_makes_what_is_changed_committed():
+    def marks(command):
+        turns = (
+            Turn(1, CALL, "x", EDIT, "Edit", "e1", "/srv/later.py"),
+            Turn(2, RESULT, "", EDIT, "Edit", "e1", "/srv/later.py"),
+            Turn(3, CALL, command, COMMAND_LINE, "Bash", "c1", command),
+            Turn(4, RESULT, "", COMMAND_LINE, "Bash", "c1", command),
+        )
+        return [item.mark for item in progress(*turns).items() if item.about == "file"]
+
+    assert marks("git -c user.name=x commit -qm 'done'") == [""]
+    assert marks("git add -A && git commit -m done") == [""]
+    assert marks("grep -rn 'git commit' docs") == [UNCOMMITTED]
+    assert marks("echo then commit it") == [UNCOMMITTED]
+    for thrown in ("git checkout -- later.py", "git restore .", "git reset --hard"):
+        assert marks(thrown) == []
+    assert marks("git checkout main") == marks("git restore --staged .") == [UNCOMMITTED]
+
+
 def test_a_test_run_within_a_substitution_is_one():
     (item,) = progress(*ran("c1", 'OUT=$(make test) && echo "$OUT"', "ok 12")).items()
     assert item.about == "last test run"

@@ -129,6 +129,23 @@ GIT_LOCAL = frozenset(
 def load(environ: Mapping[str, str] | None = None) -> Settings:
     """The settings of this process.  InvalidInput for a variable that is out of form."""
     environ = os.environ if environ is None else environ
+    given: dict[str, Any] = {}
+    for variable, setting in ENVIRONMENT.items():
+        value = environ.get(variable)
+        if value:
+            number = FILE_SETTINGS.get(setting) is int
+            given[setting] = _number(variable, value) if number else value
+    if "actor" in given:
+        given["actor"] = _as_utf8(given["actor"])
+    return _checked(surroundings(environ)._replace(**given), "The environment")
+
+
+def surroundings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Where things are on this machine and which workspace is named; all else at its default.
+
+    Nothing in it can be out of form: whoever has to tell of a setting that is goes by this.
+    """
+    environ = os.environ if environ is None else environ
     home = _home(environ)
     state_base = environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(state_base):  # relative ones are to be ignored, says the XDG specification
@@ -141,7 +158,8 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
         for name, (variable, folder) in HARNESS_FOLDERS.items()
     }
     folders["opencode"] = os.path.join(config_home, "opencode") if config_home else ""
-    settings = Settings(
+    return Settings(
+        workspace=environ.get("CONTEXTSPINDLE_WORKSPACE", ""),
         actor=_as_utf8(environ.get("USER") or environ.get("LOGNAME") or "local"),
         session=environ.get("CLAUDE_CODE_SESSION_ID", ""),
         home=home,
@@ -155,15 +173,6 @@ def load(environ: Mapping[str, str] | None = None) -> Settings:
             *(os.path.join(home, name) for name in STARTUP if home),
         ),
     )
-    given: dict[str, Any] = {}
-    for variable, setting in ENVIRONMENT.items():
-        value = environ.get(variable)
-        if value:
-            number = FILE_SETTINGS.get(setting) is int
-            given[setting] = _number(variable, value) if number else value
-    if "actor" in given:
-        given["actor"] = _as_utf8(given["actor"])
-    return _checked(settings._replace(**given), "The environment")
 
 
 def wants_plain(environ: Mapping[str, str] | None = None) -> bool:

@@ -14,6 +14,7 @@ from .errors import WorkspaceNotFound, WorkspaceRefused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .config import Settings
+    from .store.incidents import Incidents
     from .store.marks import Marks
 
 FOLDER = ".contextspindle"
@@ -54,6 +55,27 @@ def walk(here: str, settings: Settings) -> tuple[str | None, str]:
         if top or folder in (settings.home, above) or _is_foreign(folder):
             return None, folder
         folder = above
+
+
+def find(named_as: str, start: str | None, settings: Settings) -> str:
+    """The root of the workspace for what runs in ``start``; ``named_as`` is one that was named.
+
+    WorkspaceNotFound; WorkspaceRefused if the nearest one is not safe to use.
+    """
+    if chosen := named_as or settings.workspace:
+        root = named(chosen)
+        if not os.path.lexists(os.path.join(root, FOLDER)):
+            raise WorkspaceNotFound(
+                f"There is no workspace in {root}",
+                hint=f"'contextspindle init {root}' makes one.",
+            )
+        check_links(root)
+        return root
+    place = here(start)
+    found, stopped = walk(place, settings)
+    if found is None:
+        raise WorkspaceNotFound(f"There is no workspace in {place} nor above it, up to {stopped}")
+    return found
 
 
 def _check_owner(root: str) -> None:
@@ -100,6 +122,30 @@ def unwelcome(root: str, settings: Settings) -> bool:
     )
 
 
+def for_hook(start: str | None, settings: Settings) -> tuple[str, bool]:
+    """Where the hooks of a session in ``start`` make a workspace if there is none; and whether that
+    is a folder that stands for another."""
+    place = here(start)
+    root = gitfiles.top_of(place) or place
+    return (away(root, settings), True) if unwelcome(root, settings) else (root, False)
+
+
+def of_session(named_as: str, start: str | None, settings: Settings) -> str:
+    """The root of the workspace that the hooks of a session in ``start`` use.
+
+    WorkspaceNotFound if there is none yet; WorkspaceRefused.
+    """
+    try:
+        return find(named_as, start, settings)
+    except WorkspaceNotFound:
+        if named_as or settings.workspace:
+            raise
+        root, _ = for_hook(start, settings)
+        if not os.path.isdir(os.path.join(root, FOLDER)):
+            raise
+        return root
+
+
 def away(root: str, settings: Settings) -> str:
     """The folder of the user that stands for ``root``.  WorkspaceRefused without a home."""
     if not settings.state:
@@ -137,6 +183,13 @@ def accepted_list(settings: Settings) -> str:
             "The workspace cannot be accepted:", ["there is no home folder to remember it in"]
         )
     return os.path.join(settings.state, "accepted")
+
+
+def incidents(folder: str) -> Incidents:
+    """The incidents of the workspace in ``folder``."""
+    from .store.incidents import Incidents
+
+    return Incidents(os.path.join(folder, "incidents.jsonl"))
 
 
 def marks(settings: Settings) -> Marks | None:

@@ -131,7 +131,7 @@ def hooked(folder: str) -> dict[str, list[str]]:
     from .harness import ADAPTERS, adapter
     from .harness.hooks import hooked as holding
 
-    place, homes = gitfiles.top_of(folder) or folder, config.load().folders
+    place, homes = gitfiles.top_of(folder) or folder, config.surroundings().folders
     return {name: holding(adapter(name), homes.get(name, ""), place) for name in ADAPTERS}
 
 

@@ -11,7 +11,7 @@ import stat
 
 from . import config, gitfiles, places
 from .core.value import Value
-from .errors import StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
+from .errors import InvalidInput, StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ class Restored(Value):
 class Workspace:
     """A ledger and its settings, at ``root``."""
 
-    def __init__(self, root: str, settings: Settings) -> None:
+    def __init__(self, root: str, settings: Settings, *, plain: bool = False) -> None:
+        """``plain``: its own settings file is not read.  InvalidInput if that is out of form."""
         self.root = root
         self.folder = os.path.join(root, FOLDER)
         self.memory_path = os.path.join(root, MEMORY)
-        self.settings = config.with_file(settings, os.path.join(self.folder, "config.json"))
+        file = os.path.join(self.folder, "config.json")
+        self.settings = settings if plain else config.with_file(settings, file)
         self.path = os.path.join(self.folder, LEDGER)
         self._written = False
 
@@ -274,9 +276,7 @@ class Workspace:
 
     def incidents(self) -> Incidents:
         """The incident file of this workspace."""
-        from .store.incidents import Incidents
-
-        return Incidents(os.path.join(self.folder, "incidents.jsonl"))
+        return places.incidents(self.folder)
 
     def make(self) -> Made:
         """Everything that a workspace has on disk, what is missing of it written now."""
@@ -364,21 +364,7 @@ def find(
     nearest one is not safe to use.
     """
     settings = settings or config.load()
-    named = named or settings.workspace
-    if named:
-        root = places.named(named)
-        if not os.path.lexists(os.path.join(root, FOLDER)):
-            raise WorkspaceNotFound(
-                f"There is no workspace in {root}",
-                hint=f"'contextspindle init {root}' makes one.",
-            )
-        places.check_links(root)
-        return Workspace(root, settings)
-    here = places.here(start)
-    root_found, stopped = places.walk(here, settings)
-    if root_found is None:
-        raise WorkspaceNotFound(f"There is no workspace in {here} nor above it, up to {stopped}")
-    return Workspace(root_found, settings)
+    return Workspace(places.find(named, start, settings), settings)
 
 
 def place_to_make(
@@ -422,17 +408,35 @@ def for_fuse(
             place = Workspace(places.named(named or settings.workspace), settings)
             place.make()
             return place
-    root = gitfiles.top_of(places.here(start)) or places.here(start)
-    if places.unwelcome(root, settings):
-        root = places.away(root, settings)
-        if make:
-            places.make_away(root)
+    root, away = places.for_hook(start, settings)
+    if make and away:
+        places.make_away(root)
     if not make and not os.path.isdir(os.path.join(root, FOLDER)):
         raise WorkspaceNotFound(f"There is no workspace for {root}")
     place = Workspace(root, settings)
     if make:
         place.make()
     return place
+
+
+def incidents(named: str = "", *, start: str | None = None) -> Incidents:
+    """The incidents of a session that runs in ``start``, even where settings are out of form.
+
+    WorkspaceNotFound; WorkspaceRefused.
+    """
+    root = places.of_session(named, start, config.surroundings())
+    return places.incidents(os.path.join(root, FOLDER))
+
+
+def as_it_stands(named: str = "") -> tuple[Workspace, str]:
+    """The workspace of a session that runs here; and what is wrong with its settings, if they are
+    out of form: then each of them is at its default."""
+    try:
+        return for_fuse(named), ""
+    except InvalidInput as error:
+        settings = config.surroundings()
+        root = places.of_session(named, None, settings)
+        return Workspace(root, settings, plain=True), f"{error.message} [{error.code}]"
 
 
 def marks() -> Marks | None:

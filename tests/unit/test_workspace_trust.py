@@ -103,7 +103,43 @@ def test_a_symbolic_link_in_the_snapshot_logs_path_is_refused(tmp_path, settings
     log = workspace.find(str(project), settings=settings).snapshots()
     with pytest.raises(WorkspaceRefused):
         log.append({"session": "s", "at": 1})
+    if not name.endswith(".lock"):
+        for attempt in (lambda: log.prune(2), log.newest, lambda: list(log.all())):
+            with pytest.raises(WorkspaceRefused):
+                attempt()
     assert list(target.iterdir()) == [] if name == "fuse" else not target.exists()
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_a_link_to_a_log_is_not_put_aside_by_letting_snapshots_go(
+    tmp_path, settings, project, folder
+):
+    space = workspace.find(str(project), settings=settings)
+    for at in range(3):
+        space.snapshots().append({"session": "s", "at": at})
+    link = project / FOLDER / "fuse" / ("" if folder else "ledger.jsonl")
+    target = tmp_path / "target"
+    link.rename(target)
+    link.symlink_to(target)
+    log = target / "ledger.jsonl" if folder else target
+    before = log.read_bytes()
+    with pytest.raises(WorkspaceRefused):
+        space.snapshots().prune(9)
+    assert (link.is_symlink(), log.read_bytes()) == (True, before)
+
+
+def test_a_canary_is_given_out_through_no_link(tmp_path, settings, project):
+    canary = workspace.find(str(project), settings=settings).canary()
+    canary.arm("word", 1)
+    link = project / FOLDER / "canary.json"
+    target = tmp_path / "target"
+    link.rename(target)
+    link.symlink_to(target)
+    before = target.read_bytes()
+    canary.given(2, "s", "claude-code", "")
+    with pytest.raises(WorkspaceRefused):
+        canary.arm("another", 3)
+    assert (link.is_symlink(), target.read_bytes()) == (True, before)
 
 
 def test_incidents_are_never_written_through_a_link(tmp_path, settings, project):

@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import folded, shortened, size
+from ..core.text import clean, folded, shortened, size
 from ..core.transcript import CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
@@ -163,7 +163,7 @@ class Fuse:
             place = self._drift.place(cwd) if self._drift is not None else {}
         except _STRANGE:
             place = {}
-        if place:
+        if place and clean(place["top"]) == place["top"]:  # else it could not be found again
             snapshot["place"] = place
         changed = self._log.append(_bounded(snapshot))
         return Saved(key, changed, len(draft.items), reading, partial, task=own.task)
@@ -445,7 +445,7 @@ def session_key(session: str, agent: str = "") -> str:
     """What a snapshot is kept under: a subagent's work is not its session's."""
     if not session.strip():
         raise InvalidInput("A session needs an id", hint="Give the session's id with --session.")
-    return f"{session}/{agent}" if agent else session
+    return clean(f"{session}/{agent}" if agent else session)
 
 
 def _bounded(snapshot: dict[str, Any]) -> dict[str, Any]:

@@ -293,6 +293,7 @@ class Memory:
         """Notes from elsewhere, in their order, all or none; what came from there before is not
         taken again, even if it was forgotten since."""
         now = self._clock()
+        origin = text.clean(origin)
         added = merged = before = shrunk = dropped = 0
         self._store.create()
         with self._store.write() as txn:

@@ -31,6 +31,8 @@ class Call(Value):
     """The workspaces that were asked for."""
     done: list[Callable[[], None]]
     """What is to be done once the answer is written; nothing of it raises."""
+    lost: list[Callable[[Exception], None]]
+    """What a hook writes an error down with that comes behind it: it ends well all the same."""
 
     def settings(self) -> Settings:
         """The settings of this process."""
@@ -64,19 +66,34 @@ def main(words: list[str] | None = None) -> int:
     words = _as_utf8(sys.argv[1:] if words is None else words)
     try:
         return _run(words)
-    except SpindleError as error:
+    except (Exception, KeyboardInterrupt) as error:
+        return 0 if "fuse" in words and _is_survived(words, error) else _failed(words, error)
+
+
+def _is_survived(words: list[str], error: BaseException) -> bool:
+    """Whether it was a hook that failed: then it is written down, and nobody's work is stopped."""
+    from . import hook
+
+    if not hook.is_run_by(words):
+        return False
+    hook.survived(words, error)
+    return True
+
+
+def _failed(words: list[str], error: BaseException) -> int:
+    """The exit status of a command that ended with ``error``, which has been printed."""
+    if isinstance(error, SpindleError):
         as_json = "--json" in words
         reply.put(reply.ERR, reply.error_document(error) if as_json else reply.error_text(error))
         return error.exit_status
-    except KeyboardInterrupt:
-        return INTERRUPT_STATUS
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         return 141  # as a shell reports a command whose reader went away
-    except Exception as error:
+    if isinstance(error, Exception):
         from .bug import report
 
         reply.put(reply.ERR, report(error, words))
         return BUG_STATUS
+    return INTERRUPT_STATUS
 
 
 def leave() -> NoReturn:
@@ -109,9 +126,15 @@ def _run(words: list[str]) -> int:
             raise full.no_command(words) from None
         values = full.parse(command, rest)
     module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
-    call = Call(values, [], [])
+    call = Call(values, [], [], [])
     answer: Reply = getattr(module, command.function)(call)
-    _print(answer, values)
+    try:
+        _print(answer, values)
+    except Exception as error:
+        if not call.lost:
+            raise
+        call.lost[0](error)
+        return 0
     for one in call.done:
         one()
     for space in call.opened:

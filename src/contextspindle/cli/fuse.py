@@ -75,11 +75,13 @@ def status(call: Call) -> Reply:
     from ..core import instant
     from ..doctor.sessions import seen
 
-    space = workspace.for_fuse(call.values["workspace"] or "")
+    space, problem = workspace.as_it_stands(call.values["workspace"] or "")
     sessions, unsaved = seen(space, workspace.now())
     hooks = programs.hooked(space.root)
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
+    if problem:
+        lines.append(f"The hooks do nothing until this is mended: {text.one_line(problem)}")
     for one in sessions:
         line = f"{one['session']}: saved {one['saved']} ({one['age']})"
         line += f", {text.counted(one['items'], 'item')}"
@@ -107,6 +109,7 @@ def status(call: Call) -> Reply:
         one["at"] = instant.iso(one["at"])
     data = {
         "workspace": space.root,
+        "problem": problem,
         "sessions": sessions,
         "unsaved": unsaved,
         "log_bytes": size,
@@ -203,16 +206,25 @@ def _as_hook(call: Call, action: Any) -> Reply:
     from . import hook
 
     event: Event | None = None
+    start = ""
+
+    def note(error: Exception) -> None:
+        hook.note(call.values["workspace"] or "", start, error, event=event)
+
     deadline = hook.guarded(
-        lambda: _note(call, event, TimeoutError(f"it took longer than {hook.HARD_SECONDS} s"))
+        lambda: note(TimeoutError(f"it took longer than {hook.HARD_SECONDS} s"))
     )
+    call.lost.append(note)
     try:
+        given = hook.payload()
+        start = hook.folder_of(given)
         adapter = workspace.harness(_harness(call))
-        event = adapter.parse_event(hook.payload())
+        event = adapter.parse_event(given)
+        start = event.cwd
         answer = action(call, event, deadline)
         return Reply(None, adapter.injection(answer, event) + "\n") if answer else SILENCE
     except Exception as error:
-        _note(call, event, error)
+        note(error)
         return SILENCE
 
 
@@ -365,7 +377,7 @@ def _mark_afterwards(call: Call, event: Event, size: int) -> None:
         try:
             _mark(event, size)
         except Exception as error:
-            _note(call, event, error)
+            call.lost[0](error)
 
     call.done.append(mark)  # behind what settles an older one
 
@@ -448,25 +460,7 @@ def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:
     )
 
 
-def _note(call: Call, event: Event | None, error: Exception) -> None:
-    """Write the incident to the event's workspace; nothing is left to do if that fails."""
-    from .. import workspace
+def _incident(space: spaces.Workspace, what: str, event: Event, error: Exception) -> None:
+    from . import hook
 
-    try:
-        start = event.cwd or None if event else None
-        space = workspace.for_fuse(call.values["workspace"] or "", start=start)
-        _incident(space, "hook", event, error)
-    except Exception:
-        return
-
-
-def _incident(space: spaces.Workspace, what: str, event: Event | None, error: Exception) -> None:
-    from .. import workspace
-
-    code = error.code if isinstance(error, SpindleError) else type(error).__name__
-    space.incidents().add(
-        workspace.now(),
-        f"{what}: {error} [{code}]",
-        event=event.name if event else "",
-        session=event.session if event else "",
-    )
+    hook.add(space.incidents(), what, error, event=event)

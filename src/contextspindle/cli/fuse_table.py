@@ -152,7 +152,9 @@ FUSE_COMMANDS = (
             "contextspindle fuse save --transcript session.jsonl --session 6d61b693",
             "contextspindle fuse save < payload.json",
         ),
-        "As a hook it always ends with status 0 and prints nothing that is not for the harness.",
+        "As a hook it always ends with status 0 and prints nothing that is not for the harness. It"
+        " is one where standard input is no terminal and none of --transcript, --session and --json"
+        " is given: then what is wrong with the call, too, is an incident in 'fuse status'.",
     ),
     Command(
         ("fuse", "restore"),
@@ -177,7 +179,8 @@ FUSE_COMMANDS = (
             "contextspindle fuse restore --from 01a229a6-3f20",
         ),
         "Without --plain or --from it reads a hook payload on standard input, answers in the"
-        " harness's form, and always ends with status 0.",
+        " harness's form, and always ends with status 0, whatever is wrong, where that is no"
+        " terminal and neither --session nor --json is given.",
     ),
     Command(
         ("fuse", "list"),

@@ -8,7 +8,7 @@ get, in an order in which it can be cut anywhere.
 from __future__ import annotations
 
 from . import canon
-from .text import size
+from .text import clean, size
 from .value import Value
 
 TYPE_CHECKING = False
@@ -78,13 +78,19 @@ class Draft(Value):
         return [item for item in self.items if item.section in sections]
 
     def to_document(self) -> dict[str, Any]:
-        """The draft as plain JSON, at most :data:`LIMIT` bytes in canonical form.
+        """The draft as plain JSON, in valid Unicode, at most :data:`LIMIT` bytes in canonical form.
 
         What does not fit is the least useful of it, from the end of ``items``.
         """
         room = LIMIT - len(canon.encode(self._document(())))
         kept: list[Item] = []
-        for item in self.items:
+        for given in self.items:
+            item = given._replace(
+                text=clean(given.text),
+                seal=clean(given.seal),
+                about=clean(given.about),
+                mark=clean(given.mark),
+            )
             room -= len(canon.encode(list(item))) + 1
             if room < 0:
                 break

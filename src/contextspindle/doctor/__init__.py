@@ -102,7 +102,7 @@ def _case(named: str, deep: bool, reads: tuple[str, ...], findings: list[Finding
         settings = config.load()
     except SpindleError as error:
         findings.append(of_error("settings", error))
-        settings = config.load({})  # all that the environment does not set
+        settings = config.surroundings()
     try:
         here = places.here(None)
     except SpindleError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import errors, workspace
+from .. import errors, places, workspace
 from ..actions.moment import BY_HAND
 from ..core import instant, text
 from ..errors import MemoryNotFound, SpindleError
@@ -166,11 +166,11 @@ def _session(one: dict[str, Any], now: int) -> Finding:
 
 def of_incidents(case: Case) -> Iterator[Finding]:
     """What hooks survived lately, each kind once, with what its error advises."""
-    if not case.space:
+    if not case.root:
         return
     since = workspace.now() - RECENT_MS
     kinds: dict[str, list[dict[str, Any]]] = {}
-    for one in case.space.incidents().newest(200):
+    for one in places.incidents(case.path(places.FOLDER)).newest(200):
         if one["at"] >= since:
             kinds.setdefault(one["what"], []).append(one)
     hints = {one.code: one.hint for one in _every(SpindleError)}

@@ -13,9 +13,9 @@ import os
 import shlex
 
 from ..core import jsonc
-from ..core.text import folded, shortened
+from ..core.text import clean, folded, shortened
 from ..core.value import Value
-from ..errors import SettingsDamaged, StoreUnavailable
+from ..errors import InvalidInput, SettingsDamaged, StoreUnavailable
 from . import entries, hooks
 
 TYPE_CHECKING = False
@@ -274,6 +274,11 @@ def _planned(
         part.means(after)  # what is put in place can be read again
     except ValueError as error:
         raise SettingsDamaged(f"{path}: {error}; it was not touched") from error
+    if after is not None and clean(after) != after:
+        raise InvalidInput(
+            f"{path} cannot hold our {part.NAME}: they name a path that is not UTF-8",
+            hint="Rename that folder; nothing was touched.",
+        )
     # By its mode: a rename would pass over it, and so does whoever may write everything.
     writes = action in (WRITE, REMOVE) and before is not None and after != before
     if writes and not os.stat(path).st_mode & 0o222:

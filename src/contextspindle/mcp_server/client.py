@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from .. import config, gitfiles, workspace
 from ..errors import InvalidInput, NotFound, WorkspaceNotFound, WorkspaceRefused
@@ -144,7 +144,7 @@ class Client:
 
         WorkspaceRefused if it leads out of the client's folders.
         """
-        place = _real(os.path.join(space.root, given))
+        place = _real(space.root, given)
         if not _is_below(place, (space.root, *self._bounds())):
             raise WorkspaceRefused(
                 f"{given} is not used:",
@@ -159,7 +159,7 @@ class Client:
     def _inside(self, named: str) -> str:
         """The folder ``named``, if the client may reach it."""
         bounds = self._bounds()
-        place = _real(os.path.join((bounds or (self.folder,))[0], named))
+        place = _real((bounds or (self.folder,))[0], named)
         if bounds and not _is_below(place, bounds):
             raise WorkspaceRefused(
                 f"The workspace {named} is not used:",
@@ -225,13 +225,15 @@ def folder_of(uri: str) -> str:
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return ""
-    return os.path.realpath(unquote(parts.path)) if parts.path.startswith("/") else ""
+    path = os.fsdecode(unquote_to_bytes(parts.path))
+    return os.path.realpath(path) if path.startswith("/") else ""
 
 
-def _real(path: str) -> str:
-    if "\0" in path:
+def _real(base: str, given: str) -> str:
+    """The path ``given`` from the folder ``base``; ``~`` is a home folder, as in a shell."""
+    if "\0" in given:
         raise InvalidInput("A path holds no null character", hint="")
-    return os.path.realpath(os.path.expanduser(path))
+    return os.path.realpath(os.path.join(base, os.path.expanduser(given)))
 
 
 def _is_below(place: str, folders: Iterable[str]) -> bool:

@@ -123,14 +123,14 @@ class Resources:
         def said() -> str:
             whole = calls.do(client, tool.function, values)
             part = pages.part(whole, client.reply_bytes)
-            return part.shown + (f"\n[the rest: {name}]\n" if part.note else "")
+            return text.clean(part.shown) + (f"\n[the rest: {name}]\n" if part.note else "")
 
         try:
             found: str = await self._in_thread(said)
         except SpindleError as error:
             raise MCPError(
                 types.INVALID_PARAMS if isinstance(error, NotFound) else types.INTERNAL_ERROR,
-                error_text(error, client.reply_bytes),
+                text.clean(error_text(error, client.reply_bytes)),
                 {"code": error.code},
             ) from error
         return found

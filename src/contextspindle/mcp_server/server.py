@@ -191,7 +191,8 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 def _result(*shown: str, is_error: bool = False) -> types.CallToolResult:
-    content: list[Any] = [types.TextContent(text=one) for one in shown if one]
+    # The name of a file may be bytes that are no UTF-8, and nothing else can travel.
+    content: list[Any] = [types.TextContent(text=text.clean(one)) for one in shown if one]
     return types.CallToolResult(content=content, is_error=is_error)
 
 

@@ -2,14 +2,15 @@
 
 A message is a line.  It is read and written here, without a thread in between, because to hand it
 from thread to thread costs more than to read a task; nothing that may have to wait is waited for in
-the loop.  A line that is no JSON is answered, an ``initialize`` without a version is one, what was
-asked before the input ended is still answered, and a client that was killed is noticed even where
-somebody else holds its end of the pipe open.
+the loop.  A line that is no JSON is answered, and so is one that never ends; an ``initialize``
+without a version is one, what was asked before the input ended is still answered, and a client that
+was killed is noticed even where somebody else holds its end of the pipe open.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import select
 import signal
@@ -25,6 +26,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
+from ..core import text
 from ..errors import InvalidInput
 from .client import Client
 from .server import Service
@@ -38,6 +40,8 @@ DRAIN_SECONDS = 5.0
 """How long answers are waited for when the input has ended."""
 AT_ONCE = 65_536
 """The most bytes that are read at once."""
+LINE_BYTES = 32 * 1024 * 1024
+"""The bytes after which a line has no end: what is left of it is passed over."""
 
 Item = SessionMessage | Exception
 
@@ -119,6 +123,7 @@ class _Line:
         self._inward = inward
         self._outward = outward
         self._read = bytearray()
+        self._passing = False
         self._ended = False
         self._gone = False
         self._turn = anyio.Lock()
@@ -131,15 +136,14 @@ class _Line:
         EndOfStream when it says no more, and all that it asked for is answered.
         """
         while True:
-            raw = await self._next_line()
-            if not raw or self._gone:
-                break
             try:
-                text = raw.decode("utf-8", "replace")
-                message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-            except ValidationError as error:
+                raw = await self._next_line()
+                if not raw or self._gone:
+                    break
+                message = _message(raw)
+            except _NotRead as problem:
                 with suppress(anyio.BrokenResourceError):
-                    await self.send(SessionMessage(_not_read(error)))
+                    await self.send(SessionMessage(problem.answer))
                 continue
             if isinstance(message, types.JSONRPCRequest):
                 self._open.add(str(message.id))
@@ -159,19 +163,29 @@ class _Line:
         raise anyio.EndOfStream
 
     async def _next_line(self) -> bytes:
-        """The next line that holds something; empty at the end of the input."""
+        """The next line that holds something; empty at the end of the input.
+
+        _NotRead for one without an end, once; then what is left of it is passed over.
+        """
         looked = 0
         while True:
             end = self._read.find(b"\n", looked)
             if end < 0 and self._ended:
                 end = len(self._read)
             if end >= 0:
-                found = bytes(self._read[:end]).strip()
+                found = b"" if self._passing else bytes(self._read[:end]).strip()
+                self._passing = False
                 del self._read[: end + 1]
                 if found or (self._ended and not self._read):
                     return found
                 looked = 0
                 continue
+            if len(self._read) > LINE_BYTES or self._passing:
+                self._read.clear()
+                if not self._passing:
+                    self._passing = True
+                    said = f"A line of more than {LINE_BYTES >> 20} MiB is not read"
+                    raise _NotRead(types.INVALID_REQUEST, said)
             looked = len(self._read)
             more = await self._more()
             self._read += more
@@ -279,17 +293,49 @@ class _Outward(_End):
         await self._line.send(item)
 
 
-def _not_read(error: Exception) -> types.JSONRPCError:
-    """The answer to a line that could not be read.  What it said is not repeated."""
-    broken = "json_invalid" in {one["type"] for one in getattr(error, "errors", list)()}
-    code, said = (
-        (types.PARSE_ERROR, "The line is not JSON")
-        if broken
-        else (types.INVALID_REQUEST, "The line is not a message of JSON-RPC 2.0")
-    )
-    return types.JSONRPCError(
-        jsonrpc="2.0", id=None, error=types.ErrorData(code=code, message=said)
-    )
+class _NotRead(Exception):
+    """A line that could not be read, and the answer to it.  What it said is not repeated."""
+
+    def __init__(self, code: int, said: str, request_id: int | str | None = None) -> None:
+        super().__init__(said)
+        self.answer = types.JSONRPCError(
+            jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=said)
+        )
+
+
+def _message(raw: bytes) -> types.JSONRPCMessage:
+    """The message of a line; what in it is no text, half a character too, becomes U+FFFD.
+
+    _NotRead if it is none.
+    """
+    line = raw.decode("utf-8", "replace")
+    found: Any = None
+    try:
+        try:
+            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError:
+            # It refuses the escape of half a character, which other programs write.
+            found = json.loads(line)
+            line = text.clean(json.dumps(found, ensure_ascii=False))
+            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except (ValueError, RecursionError) as error:
+        broken = not isinstance(error, ValidationError) or any(
+            one["type"] == "json_invalid" for one in error.errors()
+        )
+        code, said = (
+            (types.PARSE_ERROR, "The line is not JSON")
+            if broken
+            else (types.INVALID_REQUEST, "The line is not a message of JSON-RPC 2.0")
+        )
+        raise _NotRead(code, said, _id_of(found)) from None
+
+
+def _id_of(found: Any) -> int | str | None:
+    """The id under which whoever sent it waits for an answer; None if nobody does."""
+    given = found.get("id") if isinstance(found, dict) and "method" in found else None
+    if isinstance(given, str):
+        return text.clean(given)
+    return given if type(given) is int else None
 
 
 def _made_whole(message: types.JSONRPCRequest) -> None:

@@ -12,7 +12,7 @@ import os
 from ..core import canon
 from ..core.value import Value
 from ..errors import SpindleError
-from .private import refuse_link, replace_file
+from .private import replace_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ class Canary:
 
     def arm(self, word: str, now: int) -> Bird:
         """A new canary, in place of any other.  StoreError if it cannot be written."""
-        refuse_link(self._path)
         bird = Bird(word, now)
         self._put(bird)
         return bird

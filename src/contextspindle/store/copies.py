@@ -122,7 +122,9 @@ class CopyList:
         """One more line, if the file can be written; what was handed out is, in any case."""
         try:
             refuse_link(self.path)
-            append_line(self.path, canon.encode({"at": at, "kind": kind, "path": to}) + b"\n")
+            line = canon.text({"at": at, "kind": kind, "path": to})
+            # A path of bytes that are no UTF-8 stands in it as JSON escapes, by which it is found.
+            append_line(self.path, line.encode("utf-8", "backslashreplace") + b"\n")
         except (OSError, ValueError, WorkspaceRefused):
             pass
 

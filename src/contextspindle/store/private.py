@@ -123,7 +123,11 @@ def write_pieces(path: str, pieces: Iterable[bytes]) -> int:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """The file ``path`` holds ``data``, durably; until then, and after a crash, what it held."""
+    """The file ``path`` holds ``data``, durably; until then, and after a crash, what it held.
+
+    WorkspaceRefused if it is a symbolic link.
+    """
+    refuse_link(path)
     fresh = f"{path}.{os.getpid()}"
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, FILE_MODE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from ..core import canon
+from ..core import canon, text
 from ..core.digest import sha256
 from ..errors import InvalidInput
 from .lock import Lock
@@ -28,6 +28,9 @@ LOG_LIMIT = 32 * 1024 * 1024
 """The most bytes of the log."""
 KEEP_MS = 30 * 86_400_000
 """The newest snapshot of each session younger than this is never let go."""
+KEEP_SESSIONS = 256
+"""Nor is that of so many sessions that saved last, by their places in the log: half the log holds
+them at their largest.  A line with the time of a wrong clock cannot make them look old."""
 
 _BLOCK = 64 * 1024
 _START = b'{"check":"'
@@ -54,10 +57,17 @@ class JsonLinesLog:
             return 0, self._limit
 
     def append(self, snapshot: dict[str, Any]) -> bool:
-        """Store the snapshot, durably.  False if the newest of its session says the very same."""
-        line = _line(snapshot)
+        """Store the snapshot, durably.  False if the newest of its session says the very same.
+
+        Half a surrogate pair in it, such as the bytes of a path that are no UTF-8, becomes U+FFFD.
+        """
+        try:
+            line = _line(snapshot)
+        except UnicodeEncodeError:
+            snapshot = canon.decode(text.clean(canon.text(snapshot)))
+            line = _line(snapshot)
         make_folder(os.path.dirname(self._path))
-        refuse_link(self._path)
+        self._refuse_links()
         with Lock(self._path + ".lock"):
             known = self.newest(snapshot["session"])
             if known is not None and _content(known) == _content(snapshot):
@@ -87,7 +97,10 @@ class JsonLinesLog:
             sync_folder(os.path.dirname(self._path))
 
     def _rewrite(self, added: bytes) -> None:
-        """A new file with the newest lines that fit, and the newest of each session seen lately."""
+        """A new file with the newest lines that fit, and the newest of each session seen lately.
+
+        Lately is by the places in the log, and by the time of its last line.
+        """
         lines = [*self._lines(), added.strip(b"\n")]
         room = self._limit // 2
         seen: set[str] = set()
@@ -97,7 +110,8 @@ class JsonLinesLog:
             snapshot = _sound(line)
             if snapshot is not None:
                 newest = newest or snapshot["at"]
-                must_stay = snapshot["session"] not in seen and snapshot["at"] >= newest - KEEP_MS
+                late = len(seen) < KEEP_SESSIONS or snapshot["at"] >= newest - KEEP_MS
+                must_stay = late and snapshot["session"] not in seen
                 seen.add(snapshot["session"])
             else:
                 must_stay = not line.startswith(_START)  # not ours to throw away
@@ -109,8 +123,9 @@ class JsonLinesLog:
     def prune(self, before: int) -> tuple[int, int]:
         """Let snapshots from before that moment go, but for the newest of each session.
 
-        How many went, and how many stay.
+        How many went, and how many stay.  WorkspaceRefused if the log is a symbolic link.
         """
+        self._refuse_links()
         if not os.path.exists(self._path):
             return 0, 0
         seen: set[str] = set()
@@ -135,7 +150,7 @@ class JsonLinesLog:
 
     def purge(self, eraser: Eraser, *, write: bool) -> int:
         """Take a text out of every line; how many held it.  See :class:`.ports.Place`."""
-        refuse_link(self._path)
+        self._refuse_links()
         if not os.path.exists(self._path):
             return 0
         if not write:
@@ -189,8 +204,12 @@ class JsonLinesLog:
             if snapshot is not None:
                 yield snapshot
 
-    def _backwards(self) -> Iterator[bytes]:
+    def _refuse_links(self) -> None:
+        refuse_link(os.path.dirname(self._path))
         refuse_link(self._path)
+
+    def _backwards(self) -> Iterator[bytes]:
+        self._refuse_links()
         try:
             file = open(self._path, "rb")
         except FileNotFoundError:

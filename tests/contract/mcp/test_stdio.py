@@ -236,14 +236,53 @@ def test_bytes_that_are_no_text_and_lines_that_are_no_json_are_answered(line):
 def test_half_a_character_is_replaced_and_never_sent_on(line):
     server = line()
     server.greet()
-    server.send(json.dumps(asking(1, "task_create", goal="half \ud83d of it")).encode())
+    server.send(json.dumps(asking(1, "task_create", goal="half \ud83d of 🧵 it")).encode())
     answer = server.read()
-    if "error" in answer:  # the SDK's reader may refuse it before it reaches us
-        assert answer["error"]["code"] == -32700
-        return
+    assert answer["id"] == 1
     task = text_of(answer).split()[0]
     server.call(2, "task_show", id=task)
-    assert "half \ufffd" in text_of(server.read())
+    assert "half \ufffd of 🧵 it" in text_of(server.read())
+
+
+@pytest.mark.parametrize(
+    ("line_sent", "number", "code"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"x","params":["\\ud83d"]}', 7, -32600),
+        (b'{"jsonrpc":"2.0","id":"\\ud83d","method":5}', "\ufffd", -32600),
+        (b'{"jsonrpc":"2.0","id":8,"method":"x","params":%b}', 8, -32700),
+        (b'{"jsonrpc":"2.0","id":9,"result":5}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":5}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":10,"method":', None, -32700),
+    ],
+)
+def test_what_cannot_be_read_is_answered_under_its_id_where_there_is_one(
+    line, line_sent, number, code
+):
+    nested = b'{"a":' * 300 + b"1" + b"}" * 300  # deeper than the reader goes
+    server = line()
+    server.greet()
+    server.send(line_sent % nested if b"%b" in line_sent else line_sent)
+    answer = server.read()
+    assert (answer["id"], answer["error"]["code"]) == (number, code)
+    server.send({"jsonrpc": "2.0", "id": 11, "method": "ping"})
+    assert server.read() == {"jsonrpc": "2.0", "id": 11, "result": {}}
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_line_without_an_end_is_refused_passed_over_and_kept_nowhere(line, monkeypatch, ends):
+    monkeypatch.setattr(stdio, "LINE_BYTES", 200_000)
+    server = line()
+    server.greet()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(100):
+        server.sending.write(b"x" * 1_000_000)
+    if ends:
+        server.send(b"the end of it", {"jsonrpc": "2.0", "id": 11, "method": "ping"})
+    answer, *others = server.rest()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    assert "is not read" in answer["error"]["message"]
+    assert [one["id"] for one in others] == ([11] if ends else [])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # KiB
 
 
 def text_of(answer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -160,6 +161,50 @@ def test_started_in_no_project_an_argument_may_name_one_and_nothing_is_made(insi
     for folder in (home, "/"):
         inside(talk, cwd=folder)
     assert not (home / ".contextspindle").exists()
+
+
+def test_a_path_of_the_home_folder_is_that_and_no_part_of_the_project(inside, place, home):
+    mine = home / "mine"
+    mine.mkdir()
+    make_workspace(str(mine)).ledger().create(Request(set={"goal": "of home"}))
+
+    async def talk(call):
+        assert await goals(call, workspace="~/mine") == "of home"
+        assert not (await call("task_backup", workspace="~/mine", folder="~/mine/copy")).error
+
+    inside(talk, cwd="/")
+    assert (mine / "copy" / "manifest.json").exists()
+
+    async def outside(call):
+        assert (await call("task_backup", folder="~/copy")).code == "WORKSPACE_REFUSED"
+
+    inside(outside, list_roots_callback=Folders(place("one")))
+    assert not (home / "copy").exists()
+
+
+def test_a_folder_whose_name_is_no_text_is_told_in_text(inside, tmp_path):
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("no folder of such a name can be made here")
+    make_workspace(folder).ledger().create(Request(set={"goal": "of it"}))
+
+    async def talk(call):
+        assert await goals(call) == "of it"
+        shown = f"{tmp_path}/caf\ufffd"
+        said = await call("task_backup", folder="copy")
+        assert f"{shown}/copy" in said.text
+        again = await call("task_backup", folder="copy")
+        assert (again.error, f"{shown}/copy" in again.text) == (True, True)
+        assert not (await call("task_verify")).error
+
+    inside(talk, cwd=folder)
+    inside(talk_of_roots, list_roots_callback=Folders(f"file://{tmp_path}/caf%E9"))
+
+
+async def talk_of_roots(call):
+    assert await goals(call) == "of it"
 
 
 def test_a_client_whose_folders_are_of_no_use_is_as_one_without(inside):

@@ -44,3 +44,15 @@ def test_a_damaged_document_gives_what_can_be_used(document):
 def test_an_item_with_fields_missing_or_of_another_type_is_used():
     draft = Draft.from_document({"items": [["goal", "sail"], ["goal", "x", "3", 4, None, []]]})
     assert draft.items == (Item(GOAL, "sail"), Item(GOAL, "x"))
+
+
+def test_half_a_character_in_any_field_costs_no_other_item():
+    half = "half \ud83d"
+    items = (Item(GOAL, half, 1, half, half, half), Item(ASKED, "whole"))
+    document = Draft(items).to_document()
+    canon.encode(document)
+    whole = "half \ufffd"
+    assert Draft.from_document(document).items == (
+        Item(GOAL, whole, 1, whole, whole, whole),
+        Item(ASKED, "whole"),
+    )

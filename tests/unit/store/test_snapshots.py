@@ -11,7 +11,7 @@ import pytest
 
 from contextspindle.core.digest import sha256
 from contextspindle.errors import InvalidInput, SpindleError, StoreUnavailable
-from contextspindle.store.snapshots import KEEP_MS, SNAPSHOT_LIMIT, JsonLinesLog
+from contextspindle.store.snapshots import KEEP_MS, KEEP_SESSIONS, SNAPSHOT_LIMIT, JsonLinesLog
 
 NOW = 1_800_000_000_000
 
@@ -87,6 +87,13 @@ def test_lines_across_block_borders_are_read_whole(log):
     assert [len(one["text"]) for one in log.all()] == [30_000 + n for n in range(11, -1, -1)]
 
 
+def test_half_a_character_becomes_a_mark_and_the_rest_stays(log):
+    assert log.append(snapshot("s\udce9", text="half \ud83d of it", whole="\ud83e\uddf5"))
+    assert log.newest("s\ufffd")["text"] == "half \ufffd of it"
+    assert log.newest()["whole"] == "🧵"
+    assert not log.append(snapshot("s\udce9", NOW + 1, text="half \ud83d of it", whole="🧵"))
+
+
 # -- damage
 
 
@@ -150,18 +157,32 @@ def test_a_snapshot_beyond_its_limit_is_refused_and_nothing_written(log, path):
 
 
 def test_a_full_log_lets_its_oldest_go_and_keeps_the_newest_of_every_recent_session(path):
-    log = JsonLinesLog(str(path), limit=20_000)
+    log = JsonLinesLog(str(path), limit=200_000)
     log.append(snapshot("quiet", NOW - KEEP_MS + 1_000, text="q" * 300))
     log.append(snapshot("long gone", NOW - KEEP_MS - 1_000, text="g" * 300))
-    for number in range(200):
+    for number in range(KEEP_SESSIONS - 1):
+        log.append(snapshot(f"of long ago {number}", NOW - 2 * KEEP_MS))
+    for number in range(600):
         log.append(snapshot("busy", NOW + number, text=f"{number:0300}"))
-    assert path.stat().st_size <= 20_000
+    assert path.stat().st_size <= 200_000
     sessions = [one["session"] for one in log.all()]
-    assert log.newest("busy")["at"] == NOW + 199
+    assert log.newest("busy")["at"] == NOW + 599
     assert sessions.count("quiet") == 1
     assert "long gone" not in sessions
+    assert len(set(sessions)) == KEEP_SESSIONS + 1  # as many as stand last, and the quiet one
     busy = [one["at"] for one in log.all() if one["session"] == "busy"]
-    assert busy == list(range(NOW + 199, NOW + 199 - len(busy), -1))
+    assert busy == list(range(NOW + 599, NOW + 599 - len(busy), -1))
+
+
+def test_one_line_of_a_wrong_clock_takes_no_live_session_away(path):
+    log = JsonLinesLog(str(path), limit=4_000)
+    for number in range(60):
+        log.append(snapshot(f"session {number}", NOW + number))
+    log.append(snapshot("from the future", NOW + 400 * 86_400_000))
+    assert len({one["session"] for one in log.all()}) == 61
+    for number in range(60):
+        log.append(snapshot("later", NOW + 100 + number))
+    assert len({one["session"] for one in log.all()}) == 62
 
 
 def test_a_rewrite_keeps_the_lines_of_others_in_their_order_and_drops_torn_ones(path):

@@ -26,6 +26,7 @@
     ├─ HarnessError             6
     │  ├─ TranscriptUnreadable
     │  ├─ SettingsDamaged
+    │  ├─ SettingsBusy
     │  ├─ SetupIncomplete
     │  └─ EventUnknown
     └─ StoreError               7
@@ -257,6 +258,13 @@ class SettingsDamaged(HarnessError):
 
     code = "SETTINGS_DAMAGED"
     hint = "Mend the file, then try again; until then nothing of ours is put in or taken out."
+
+
+class SettingsBusy(HarnessError):
+    """Another program changed a settings file each time that it was edited; it was left to it."""
+
+    code = "SETTINGS_BUSY"
+    hint = "Try again; if it goes on, end the program that writes the file first."
 
 
 class SetupIncomplete(HarnessError):

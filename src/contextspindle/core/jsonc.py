@@ -128,26 +128,64 @@ class _Reader:
 
 def add_member(text: str, node: Node, key: str, value: Any) -> str:
     """``text`` with one more member at the end of the object ``node``."""
-    entry = f"{canon.text(key)}: {{}}"
-    places = [(at, child.end) for _, at, child in node.members]
-    return _added(text, node, places, entry, value)
+    return _added(text, node, f"{canon.text(key)}: {{}}", value)
 
 
 def add_item(text: str, node: Node, value: Any) -> str:
     """``text`` with one more item at the end of the array ``node``."""
-    return _added(text, node, [(item.start, item.end) for item in node.items], "{}", value)
+    return _added(text, node, "{}", value)
 
 
 def remove_item(text: str, node: Node, index: int) -> str:
-    """``text`` without one item of the array ``node``."""
-    return _removed(text, node, [(item.start, item.end) for item in node.items], index)
+    """``text`` without one item of the array ``node``; comments around it stay."""
+    return _removed(text, node, index)
 
 
 def remove_member(text: str, node: Node, key: str) -> str:
-    """``text`` without a member of the object ``node``."""
-    places = [(at, child.end) for _, at, child in node.members]
-    index = next(n for n, (name, _, _) in enumerate(node.members) if name == key)
-    return _removed(text, node, places, index)
+    """``text`` without a member of the object ``node``, the one that readers take; so comments."""
+    index = max(at for at, (name, _, _) in enumerate(node.members) if name == key)
+    return _removed(text, node, index)
+
+
+def removed(text: str, *steps: str | int) -> str:
+    """``text`` without the value that ``steps`` lead to, and without what held nothing but that.
+
+    What holds a comment besides is left standing, empty.
+    """
+    reached = [parse(text)]
+    indexes: list[int] = []
+    for step in steps:
+        node = reached[-1]
+        if isinstance(step, str):
+            step = max(at for at, (name, _, _) in enumerate(node.members) if name == step)
+        indexes.append(step)
+        reached.append(_children(node)[step])
+    depth = len(steps) - 1
+    while depth and len(_children(reached[depth])) == 1:
+        start, _ = _places(reached[depth - 1])[indexes[depth - 1]]
+        if commented(text, start, reached[depth]):
+            break
+        depth -= 1
+    return _removed(text, reached[depth], indexes[depth])
+
+
+def commented(text: str, start: int, node: Node) -> bool:
+    """Whether a comment is in ``text[start:node.end]``, not counting those within what node holds.
+
+    ``start`` is where the node begins, or its key.
+    """
+    reader = _Reader(text)
+    gaps = []
+    at = node.start + 1
+    if start < node.start:
+        gaps.append(text[reader.value(start, 0).end : node.start])
+    for (begin, end), child in zip(_places(node), _children(node), strict=True):
+        gaps.append(text[at:begin])
+        if begin < child.start:
+            gaps.append(text[reader.value(begin, 0).end : child.start])
+        at = end
+    gaps.append(text[at : node.end - 1])
+    return any("/" in gap for gap in gaps)
 
 
 def replaced(text: str, node: Node, value: Any) -> str:
@@ -158,50 +196,109 @@ def replaced(text: str, node: Node, value: Any) -> str:
     return text[: node.start] + _pretty(value, indent, unit, line_end) + text[node.end :]
 
 
-def _added(text: str, node: Node, places: list[tuple[int, int]], entry: str, value: Any) -> str:
+def _children(node: Node) -> tuple[Node, ...]:
+    return node.items or tuple(child for _, _, child in node.members)
+
+
+def _places(node: Node) -> list[tuple[int, int]]:
+    """Where each entry of a node stands, its key included."""
+    if node.items:
+        return [(item.start, item.end) for item in node.items]
+    return [(at, child.end) for _, at, child in node.members]
+
+
+def _added(text: str, node: Node, entry: str, value: Any) -> str:
     line_end = "\r\n" if "\r\n" in text else "\n"
-    outer = _indent_of(text, node.start)
-    unit = _unit(text)
-    if places:
-        inner = _indent_of(text, places[0][0])
-        alone = "\n" in text[node.start : places[0][0]]
-    else:
-        inner, alone = outer + unit, True
+    outer, unit, places = _indent_of(text, node.start), _unit(text), _places(node)
+    inside = text[node.start + 1 : node.end - 1]
+    body = inside.rstrip(_BLANK)
+    behind = inside[len(body) :] if body else line_end + outer
+    inner = _indent_of(text, places[0][0]) if places else outer + unit
+    alone = "\n" in (text[node.start : places[0][0]] if places else behind)
     # An entry on a line of its own is written over several lines, as the file does it.
     shown = _pretty(value, inner if alone else "", unit if alone else "", line_end)
-    shown = entry.replace("{}", shown, 1)
+    shown = (line_end + inner if alone else " ") + entry.replace("{}", shown, 1)
     if not places:
-        inside = text[node.start + 1 : node.end - 1].rstrip()
-        end = node.start + 1 + len(inside)
-        return f"{text[:end]}{line_end}{inner}{shown}{line_end}{outer}{text[node.end - 1 :]}"
+        return f"{text[: node.start + 1]}{body}{shown}{behind}{text[node.end - 1 :]}"
     last = places[-1][1]
-    gap = f",{line_end}{inner}" if alone else ", "
     comma = _Reader(text).skip(last)
     if text[comma] == ",":  # a trailing comma stays one
-        return f"{text[: comma + 1]}{gap[1:]}{shown},{text[comma + 1 :]}"
-    return f"{text[:last]}{gap}{shown}{text[last:]}"
+        at = _comments_of_line(text, comma + 1) if alone else comma + 1
+        return f"{text[:at]}{shown},{text[at:]}"
+    at = _comments_of_line(text, last) if alone else last
+    return f"{text[:last]},{text[last:at]}{shown}{text[at:]}"
 
 
-def _removed(text: str, node: Node, places: list[tuple[int, int]], index: int) -> str:
+def _comments_of_line(text: str, at: int) -> int:
+    """Behind the comments that follow ``at`` on its line: they are about what stands before."""
+    found = at
+    while True:
+        while text[at : at + 1] in (" ", "\t"):
+            at += 1
+        if text.startswith("//", at):
+            end = text.find("\n", at)
+            return end - 1 if text[end - 1] == "\r" else end
+        end = text.find("*/", at + 2) + 2 if text.startswith("/*", at) else at
+        if end == at or "\n" in text[at:end]:
+            return found
+        at = found = end
+
+
+def _removed(text: str, node: Node, index: int) -> str:
+    places = _places(node)
     start, end = places[index]
     reader = _Reader(text)
-    if len(places) == 1:
-        # Alone: what stood between the brackets goes with it, unless there is a comment in it.
-        rest = text[node.start + 1 : start] + text[_behind(reader, end) : node.end - 1]
-        inside = "" if not rest.strip() else rest
-        return text[: node.start + 1] + inside + text[node.end - 1 :]
-    if index:
-        before = places[index - 1][1]
-        comma = reader.skip(before)
-        # From the comma before it: what follows, a comment on the line too, stays.
-        return text[:comma] + text[comma + 1 : start].rstrip(_BLANK) + text[end:]
-    following = places[1][0]
-    return text[:start] + text[following:]
-
-
-def _behind(reader: _Reader, end: int) -> int:
     comma = reader.skip(end)
-    return comma + 1 if reader.text[comma : comma + 1] == "," else end
+    own = text[comma : comma + 1] == ","
+    # A comment between the entry and its own comma stays.
+    between = text[end:comma] if own and text[end:comma].strip(_BLANK) else ""
+    rest = between + text[comma + 1 :] if own else text[end:]
+    if index < len(places) - 1:
+        return _cut_before_another(text[:start], rest)
+    head = places[index - 1][1] if index else node.start + 1
+    gap = text[head:start]
+    if not index:
+        # Alone: what stood between the brackets goes with it, unless there is a comment in it.
+        closing = len(rest) - (len(text) - node.end + 1)
+        if not (gap + rest[:closing]).strip(_BLANK):
+            return text[:head] + rest[closing:]
+    elif not own:  # the comma before it was there for this entry
+        before = reader.skip(head) - head
+        gap = gap[:before] + gap[before + 1 :]
+    return text[:head] + _cut_at_end(gap, rest)
+
+
+def _cut_before_another(before: str, rest: str) -> str:
+    """Both, joined where an entry was; the lines that it had for itself go with it."""
+    left = rest.lstrip(" \t")
+    if not left.startswith(("\n", "\r\n")):
+        return before + left
+    line = before.rfind("\n") + 1
+    if line and not before[line:].strip(" \t"):
+        return before[:line] + left[left.index("\n") + 1 :]
+    return before.rstrip(" \t") + left
+
+
+def _cut_at_end(gap: str, rest: str) -> str:
+    """Both, joined where the last entry was, without the blanks that stood before it."""
+    at = end = 0
+    open_end = False
+    while at < len(gap):
+        if gap.startswith("//", at):
+            end = gap.find("\n", at)
+            at = end = end - 1 if gap[end - 1] == "\r" else end
+            open_end = True
+        elif gap.startswith("/*", at):
+            at = end = gap.index("*/", at + 2) + 2
+            open_end = False
+        else:
+            at += 1
+            if gap[at - 1] not in _BLANK:
+                end, open_end = at, False
+    left = rest.lstrip(" \t")
+    if open_end and not left.startswith(("\n", "\r\n")):
+        return gap + left  # what follows must not become part of that comment
+    return gap[:end] + rest
 
 
 def _indent_of(text: str, at: int) -> str:

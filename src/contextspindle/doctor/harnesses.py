@@ -112,7 +112,7 @@ def _of_settings(
     harness: Harness, scope: str, path: str, text: str, settings: object, ward: _Ward
 ) -> Iterator[Finding]:
     place = f"{harness.NAME}: {path}"
-    found = hooks.found(settings)
+    found, ours = hooks.found(settings, told=hooks.running), hooks.found(settings)
     plugin = _has_plugin(settings)
     if not found and not plugin:
         return
@@ -130,7 +130,10 @@ def _of_settings(
             yield Finding("hooks", OK, said)
             return
     wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
-    commands = {one.words: one.command for one in found}
+    commands = {one.words: one.command for one in (*found, *ours)}
+    # What runs in a line of the user's alone has no form of ours.
+    theirs = {one.event for one in found} - {one.event for one in ours}
+    own = tuple(one for one in wanted if one.event not in theirs)
     repair = f"contextspindle setup {harness.NAME} --hooks{_flag(scope)} --write"
     missing = sorted({one.event for one in wanted if one.words not in commands})
     missing += sorted({one.event for one in wanted} - {one.event for one in found} - {*missing})
@@ -138,7 +141,7 @@ def _of_settings(
         yield Finding(
             "hooks", PROBLEM, f"{place} has no hook of ours for {', '.join(missing)}", repair
         )
-    elif hooks.with_ours(text, wanted, commands) != text:
+    elif own and hooks.with_ours(text, own, commands) != text:
         yield Finding(
             "hooks",
             PROBLEM,
@@ -155,7 +158,7 @@ def _of_settings(
             advice = f"Read it. What setup writes is tried: {repair}"
             yield Finding("hooks", NOTE, said, advice)
     failed = False
-    for finding in ward.tried(place, trusted, repair):
+    for finding in ward.tried(place, trusted, ours, repair):
         failed = True
         yield finding
     if not failed and not missing:
@@ -226,13 +229,16 @@ class _Ward:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder = ""
 
-    def tried(self, place: str, found: list[Found], repair: str) -> Iterator[Finding]:
+    def tried(
+        self, place: str, found: list[Found], ours: list[Found], repair: str
+    ) -> Iterator[Finding]:
         """What is wrong with each of the hooks; nothing if they do what they should."""
         for one in found if self.folder else ():
             said = self._verdict(one)
             if said:
                 told = f"{place}: {one.event} runs {_shown(one)}: {said}"
-                yield Finding("hooks", PROBLEM, told, repair)
+                theirs = f"That line is yours: mend it, or take it out, then {repair}"
+                yield Finding("hooks", PROBLEM, told, repair if one in ours else theirs)
 
     def _verdict(self, one: Found) -> str:
         """What is wrong with a hook; empty if nothing is."""

@@ -1,7 +1,8 @@
 """Our server in Codex's ``config.toml``, edited as text: every other line stays as it stands.
 
-A table is found by its header.  Whether a line that looks like a header is one is asked of the TOML
-reader: what stands before a header is whole by itself.  What an edit came to is read again and held
+A table is found by its header, and ends with its last key: comments below that are about what comes
+next.  Whether a line that looks like a header is one, and where a key's value ends, is asked of the
+TOML reader: what stands before is whole by itself.  What an edit came to is read again and held
 against what was there: anything but our table that says something else is refused.
 """
 
@@ -31,9 +32,10 @@ class Server:
         self._wanted: dict[str, Any] = {"command": command, "args": [*words]}
         self._reads = reads
 
-    def means(self, text: str | None) -> object:
-        """What the text says."""
-        return _parsed(text or "")
+    def left_of(self, kept: str, text: str) -> bool:
+        """Whether the text is what was kept, but for the end of the last line."""
+        _parsed(kept)
+        return text.removesuffix("\n") == kept.removesuffix("\n") or not (text + kept).strip()
 
     def there(self, text: str) -> bool:
         """Whether the file has our table."""
@@ -49,21 +51,29 @@ class Server:
             raise ValueError(f"the server {self._name!r} in it is not ours")
         if entry is not None and self._fits(entry):
             return text
-        lines = [f"{key} = {canon.text(value)}\n" for key, value in self._wanted.items()]
+        wanted: dict[tuple[str, ...], str] = {
+            (key,): canon.text(value) for key, value in self._wanted.items()
+        }
         tools = (entry or {}).get("tools", {})
         for one in self._reads:  # a mode that the user chose stays
             mode = canon.text(tools.get(one, {}).get("approval_mode", "approve"))
-            lines.append(f"tools.{one}.approval_mode = {mode}\n")
-        header = f"[{_SERVERS}.{self._name}]\n"
+            wanted["tools", one, "approval_mode"] = mode
         if entry is None:
             gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
-            after = text + gap + header + "".join(lines)
+            after = f"{text}{gap}[{_SERVERS}.{self._name}]\n" + _lines(wanted)
         else:
-            start, end = self._table(text)
-            kept = text[start:end].splitlines(keepends=True)[1:]
-            ours = ("command", "args", *(f"tools.{one}." for one in self._reads))
-            rest = "".join(line for line in kept if not line.lstrip().startswith(ours))
-            after = text[:start] + header + "".join(lines) + rest + text[end:]
+            start, end = self._table(text, alone=True)
+            table = ""
+            for line in _whole_lines(text[start:end]):
+                path, value = _said(line)
+                if path in wanted:
+                    said = wanted.pop(path)
+                    fits = repr(_parsed(f"is = {said}")["is"]) == repr(value)
+                    line = line if fits else f"{'.'.join(path)} = {said}{_comment(line)}"
+                table += line
+            if not table.endswith("\n"):
+                table += "\n"
+            after = text[:start] + table + _lines(wanted) + text[end:]
         self._check(before, _parsed(after))
         if not self._fits(self._entry(_parsed(after)) or {}):
             raise ValueError(f"[{_SERVERS}.{self._name}] is written in a way that is not edited")
@@ -78,9 +88,10 @@ class Server:
         after = text
         while self._entry(_parsed(after)) is not None:
             start, end = self._table(after)
-            head, tail = after[:start].rstrip("\n"), after[end:]
-            if head.strip():
-                head += "\n\n" if tail.strip() else "\n"
+            head, tail = after[:start], after[end:]
+            # One blank line was put before it; one stays between what stands around it.
+            if head.endswith("\n\n") and (not tail or tail.startswith(("\n", "\r\n"))):
+                head = head[:-1]
             after = head + tail
         self._check(before, _parsed(after))
         return after
@@ -96,23 +107,24 @@ class Server:
             "approval_mode" in tools.get(one, {}) for one in self._reads
         )
 
-    def _table(self, text: str) -> tuple[int, int]:
-        """Where a table of our server stands, its header included, up to the next header."""
-        start = None
-        at = 0
-        for line in text.splitlines(keepends=True):
-            header = line.split("#", 1)[0].strip()
-            if header.startswith("[") and _is_whole(text[:at]):
+    def _table(self, text: str, *, alone: bool = False) -> tuple[int, int]:
+        """Where a table of our server stands: its header, and all up to its last key.
+
+        With ``alone`` it is the one of the server itself, not one below it.
+        """
+        ours = [_SERVERS, self._name]
+        start, at = None, 0
+        for line in _by_line(text):
+            if line.lstrip().startswith("[") and _is_whole(text[:at]):
                 if start is not None:
-                    return start, at
-                name = header.strip("[] \t").replace('"', "").replace("'", "")
-                parts = [one.strip() for one in name.split(".")]
-                if parts[:2] == [_SERVERS, self._name]:
+                    return start, _end_of_keys(text, start, at)
+                path = _header(line)
+                if path == ours or (not alone and path[:2] == ours):
                     start = at
             at += len(line)
         if start is None:
-            raise ValueError(f"{_SERVERS}.{self._name} is written in a way that is not edited")
-        return start, len(text)
+            raise ValueError(f"{'.'.join(ours)} is written in a way that is not edited")
+        return start, _end_of_keys(text, start, at)
 
     def _check(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         """ValueError if anything but our table says something else than before."""
@@ -125,7 +137,8 @@ class Server:
             rest = {name: one for name, one in parsed.items() if name != _SERVERS}
             return {**rest, _SERVERS: left} if left else rest
 
-        if others(before) != others(after):
+        # As it is shown: 1 is not true, and a value that equals nothing is what it was.
+        if repr(others(before)) != repr(others(after)):
             raise ValueError("it is written in a way that is not edited")
 
 
@@ -139,6 +152,70 @@ def _is_whole(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _by_line(text: str) -> list[str]:
+    """The lines with their ends, as TOML counts lines."""
+    lines = [line + "\n" for line in text.split("\n")]
+    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != "\n" else lines[:-1]
+
+
+def _header(line: str) -> list[str]:
+    """The keys that a header names."""
+    path = []
+    place: Any = _parsed(line)
+    while isinstance(place, dict) and place:
+        key, place = next(iter(place.items()))
+        path.append(key)
+        place = place[0] if isinstance(place, list) else place
+    return path
+
+
+def _end_of_keys(text: str, start: int, end: int) -> int:
+    """Where the last key ends of a table that stands in ``text[start:end]``."""
+    for line in reversed(_by_line(text[start:end])):
+        bare = line.strip()
+        if (bare and not bare.startswith("#")) or not _is_whole(text[: end - len(line)]):
+            break
+        end -= len(line)
+    return end
+
+
+def _whole_lines(text: str) -> list[str]:
+    """The lines of a table, those of one value together."""
+    listed: list[str] = []
+    piece = ""
+    for line in _by_line(text):
+        piece += line
+        if _is_whole(piece):
+            listed.append(piece)
+            piece = ""
+    return [*listed, piece]
+
+
+def _said(line: str) -> tuple[tuple[str, ...], Any]:
+    """The path of the one key in a line, and its value; none in a comment or a header."""
+    if line.lstrip().startswith("["):
+        return (), None
+    path: tuple[str, ...] = ()
+    place: Any = _parsed(line)
+    while isinstance(place, dict) and len(place) == 1:
+        key, place = next(iter(place.items()))
+        path = (*path, key)
+    return path, place
+
+
+def _comment(line: str) -> str:
+    """What stands behind the value in a line of a key: a comment, and the end."""
+    said = _parsed(line)
+    for at, one in enumerate(line):
+        if one == "#" and _is_whole(line[:at]) and _parsed(line[:at]) == said:
+            return "  " + line[at:]
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _lines(wanted: dict[tuple[str, ...], str]) -> str:
+    return "".join(f"{'.'.join(path)} = {value}\n" for path, value in wanted.items())
 
 
 def _is_ours(entry: dict[str, Any]) -> bool:

@@ -4,6 +4,9 @@
 handlers.  Some took it over without the groups: there an event is a list of handlers, the file says
 which version it has, and keys may have other names.  Whatever is not ours stays as it stands, in
 its order, to the byte.
+
+Ours is a command that we write or wrote, whole, at an event that we write to.  A line of the user's
+that runs our command among others, or at another event, is the user's.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from ..core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..core.jsonc import Node
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
 
 _JOINTS = ("||", "&&", ";", "|")
 """What ends a command in a shell's line."""
+_VERBS = ("save", "restore")
+"""What our hooks tell our command to do, behind ``fuse``."""
+_HARNESS = "--harness"
+"""The one option that they give it; its value is behind it."""
+_PLAIN = "_@%+=:,./-"
+"""What a word may hold besides letters and digits, and need no quotes."""
 
 NAMES = ("contextspindle", "continuum-cli")
 """What our command is called, or was."""
@@ -52,22 +62,65 @@ class Found(Value):
 
 
 def ours(handler: object) -> str:
-    """The words behind our command in a handler; empty if the handler is not ours."""
+    """The words behind our command in a handler of ours; empty if it is somebody else's.
+
+    The whole command has a form that we write, or wrote: nothing stands before or behind it.
+    """
     if not isinstance(handler, dict):
         return ""
     command, given = _command(handler), handler.get("args")
-    if not command:
+    if isinstance(given, list):
+        words = [command, *given]
+        return _told(words) if all(isinstance(one, str) for one in given) else ""
+    for name in NAMES:
+        # The committed forms ask first whether the command is there.
+        for asked in (f"command -v {name} >/dev/null 2>&1 && ", f"command -v {name} && "):
+            if command.startswith(asked + name + " "):
+                return _told(command.removeprefix(asked).removesuffix(" || true").split(" "))
+    words = _split(command)
+    return _told(words) if _joined(words) == command else ""
+
+
+def running(handler: object) -> str:
+    """The words behind our command in a handler that runs it, alone or in a line of the user's."""
+    if not isinstance(handler, dict):
         return ""
+    command, given = _command(handler), handler.get("args")
     words = _split(command)
     if isinstance(given, list):
         words = [command, *(one for one in given if isinstance(one, str))]
-    # The committed form asks first whether the command is there.
     for at, word in enumerate(words):
         if word.rpartition("/")[2] in NAMES and words[at + 1 : at + 2] == ["fuse"]:
             rest = words[at + 1 :]
             end = next((place for place, one in enumerate(rest) if one in _JOINTS), len(rest))
-            return " ".join(rest[:end])
+            return " ".join(rest[:end]) if rest[1:2] and rest[1] in _VERBS else ""
     return ""
+
+
+def _told(words: list[str]) -> str:
+    """What our command is told by words that are nothing but a hook of ours; else empty."""
+    command, told = words[0] if words else "", words[1:]
+    folder, _, name = command.rpartition("/")
+    if name not in NAMES or (folder and folder[0] != "/") or told[:1] != ["fuse"]:
+        return ""
+    if told[1:2] == [] or told[1] not in _VERBS:
+        return ""
+    options = told[2:]
+    of_harness = len(options) == 2 and options[0] == _HARNESS and _is_plain(options[1])
+    return " ".join(told) if not options or of_harness else ""
+
+
+def _joined(words: list[str]) -> str:
+    """The words as a command that we write them as."""
+    if all(map(_is_plain, words)):
+        return " ".join(words)
+    import shlex
+
+    return shlex.join(words)
+
+
+def _is_plain(word: str) -> bool:
+    return word != "" and all(one in _PLAIN or (one.isascii() and one.isalnum()) for one in word)
 
 
 def _command(handler: dict[str, Any]) -> str:
@@ -86,23 +139,34 @@ def _split(command: str) -> list[str]:
         return command.split()
 
 
-def found(settings: Any) -> list[Found]:
-    """Every handler of ours in parsed settings."""
+def found(
+    settings: Any,
+    events: Iterable[str] | None = None,
+    told: Callable[[object], str] = ours,
+) -> list[Found]:
+    """Every handler of ours in parsed settings, at ``events`` only if they are given.
+
+    ``told`` gives the words of a handler that counts, and nothing for others.
+    """
+    if events is not None:
+        events = set(events)
     hooks = settings.get("hooks") if isinstance(settings, dict) else None
     listed = []
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        if events is not None and event not in events:
+            continue
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
             handlers = group.get("hooks") if isinstance(group, dict) else None
             held = [*enumerate(handlers if isinstance(handlers, list) else ()), (_ALONE, group)]
             for place, handler in held:
-                words = ours(handler)
+                words = told(handler)
                 if words:
                     listed.append(Found(event, number, place, words, _command(handler)))
     return listed
 
 
 def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
-    """The settings files that have every hook of ours for ``harness``, run by whatever command.
+    """The settings files that run every hook of ours for ``harness``, in whatever line.
 
     Of a program with plugins, the files of our plugin.
     """
@@ -122,7 +186,7 @@ def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
             continue  # nobody's home is here
         try:
             with open(path, encoding="utf-8") as file:
-                there = found(jsonc.parse(file.read()).value)
+                there = found(jsonc.parse(file.read()).value, told=running)
         except (OSError, ValueError):
             continue
         if wanted <= {(one.event, one.words) for one in there} and path not in holding:
@@ -140,7 +204,7 @@ def with_ours(text: str, wanted: tuple[Wanted, ...], commands: dict[str, str]) -
     root = _checked(text)
     if _complete(root.value, wanted, commands):
         return text
-    text = _emptied(text)
+    text = _emptied(text, wanted)
     if any(one.entry for one in wanted) and "version" not in root.value:
         text = jsonc.add_member(text, jsonc.parse(text), "version", VERSION["version"])
     for one in wanted:
@@ -152,21 +216,15 @@ def with_ours(text: str, wanted: tuple[Wanted, ...], commands: dict[str, str]) -
     return text
 
 
-def without_ours(text: str) -> str:
-    """``text`` without any hook of ours, and without the lists that held nothing else."""
+def without_ours(text: str, wanted: tuple[Wanted, ...]) -> str:
+    """``text`` without any hook of ours, and without the lists that held nothing else.
+
+    ``wanted`` are those of the program: at other events it has none of ours.
+    """
     if not text.strip(" \t\r\n\ufeff"):
         return text
     _checked(text)
-    return _emptied(text)
-
-
-def without_empty(settings: object) -> object:
-    """Settings without events that run nothing, which say no more than none would."""
-    if not isinstance(settings, dict) or not isinstance(settings.get("hooks"), dict):
-        return settings
-    left = {event: groups for event, groups in settings["hooks"].items() if groups}
-    rest = {key: value for key, value in settings.items() if key != "hooks"}
-    return {**rest, "hooks": left} if left else rest
+    return _emptied(text, wanted)
 
 
 def _checked(text: str) -> Node:
@@ -183,7 +241,8 @@ def _checked(text: str) -> Node:
 
 
 def _complete(settings: Any, wanted: tuple[Wanted, ...], commands: dict[str, str]) -> bool:
-    there = sorted((one.event, one.words, one.command) for one in found(settings))
+    held = found(settings, _events(wanted))
+    there = sorted((one.event, one.words, one.command) for one in held)
     if there != sorted((one.event, one.words, commands[one.words]) for one in wanted):
         return False
     groups = settings["hooks"]
@@ -191,9 +250,13 @@ def _complete(settings: Any, wanted: tuple[Wanted, ...], commands: dict[str, str
         return False
     shapes = {
         (one.event, groups[one.event][one.group].get("matcher", ""), one.handler == _ALONE)
-        for one in found(settings)
+        for one in held
     }
     return shapes == {(one.event, one.matcher, bool(one.entry)) for one in wanted}
+
+
+def _events(wanted: tuple[Wanted, ...]) -> set[str]:
+    return {one.event for one in wanted}
 
 
 def _with_group(text: str, event: str, group: dict[str, Any]) -> str:
@@ -207,23 +270,23 @@ def _with_group(text: str, event: str, group: dict[str, Any]) -> str:
     return jsonc.add_item(text, groups, group)
 
 
-def _emptied(text: str) -> str:
+def _emptied(text: str, wanted: tuple[Wanted, ...]) -> str:
     while True:
         root = jsonc.parse(text)
-        listed = found(root.value)
+        listed = found(root.value, _events(wanted))
         if not listed:
             return text
         one = listed[0]
         hooks = root.member("hooks")
         groups = hooks.member(one.event) if hooks else None
-        assert hooks is not None
         assert groups is not None
-        handlers = groups.items[one.group].member("hooks")
-        if one.handler != _ALONE and handlers is not None and len(handlers.items) > 1:
+        group = groups.items[one.group]
+        handlers = group.member("hooks") if one.handler != _ALONE else None
+        if handlers and (
+            len(handlers.items) > 1
+            or jsonc.commented(text, handlers.start, handlers)
+            or jsonc.commented(text, group.start, group)
+        ):
             text = jsonc.remove_item(text, handlers, one.handler)
-        elif len(groups.items) > 1:
-            text = jsonc.remove_item(text, groups, one.group)
-        elif len(hooks.members) > 1:
-            text = jsonc.remove_member(text, hooks, one.event)
         else:
-            text = jsonc.remove_member(text, root, "hooks")
+            text = jsonc.removed(text, "hooks", one.event, one.group)

@@ -5,6 +5,8 @@ change is kept beside it; taking the last of ours out again gives those bytes ba
 else has changed the file meanwhile, and then only our part goes.
 
 What belongs together is a list of pieces, which may share files: all of them are brought, or none.
+Programs write their settings whenever they like: a file that is not any more what was read is read
+and edited anew.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import shlex
 from ..core import jsonc
 from ..core.text import clean, folded, shortened
 from ..core.value import Value
-from ..errors import InvalidInput, SettingsDamaged, StoreUnavailable
+from ..errors import InvalidInput, SettingsBusy, SettingsDamaged, SpindleError, StoreUnavailable
 from . import entries, hooks
 
 TYPE_CHECKING = False
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
         NAME: str
         """What it is, in the plural."""
 
-        def means(self, text: str | None) -> object:
-            """What the whole text says.  ValueError if it is not of its form."""
+        def left_of(self, kept: str, text: str) -> bool:
+            """Whether the text is all that is left of ``kept``, as ours came in and went.
+
+            ValueError if one is not of its form.
+            """
 
         def there(self, text: str) -> bool:
             """Whether our part is in it, in any form."""
@@ -48,6 +53,9 @@ if TYPE_CHECKING:
 
 
 BACKUP = ".contextspindle-backup"
+
+TRIES = 5
+"""How often a file is edited anew that another program changes meanwhile."""
 
 PREVIEW, WRITE, REMOVE, CHECK = "preview", "write", "remove", "check"
 
@@ -100,13 +108,12 @@ class _Hooks:
         self._wanted = wanted
         self._commands = commands
 
-    def means(self, text: str | None) -> object:
-        said = entries.settled(meaning(text))
+    def left_of(self, kept: str, text: str) -> bool:
         # A file that says no more than which version it has says nothing.
-        return {} if said == hooks.VERSION and self._wanted[0].entry else said
+        return entries.left_of(kept, text, hooks.VERSION if self._wanted[0].entry else None)
 
     def there(self, text: str) -> bool:
-        return bool(hooks.found(meaning(text)))
+        return bool(hooks.found(meaning(text), {one.event for one in self._wanted}))
 
     def shared(self, text: str) -> bool:
         return entries.holds_ours(meaning(text))
@@ -115,7 +122,7 @@ class _Hooks:
         return hooks.with_ours(text, self._wanted, self._commands)
 
     def without_ours(self, text: str) -> str:
-        return hooks.without_ours(text)
+        return hooks.without_ours(text, self._wanted)
 
 
 class _Together:
@@ -125,8 +132,8 @@ class _Together:
         self.NAME = " and ".join(part.NAME for part in parts)
         self._parts = parts
 
-    def means(self, text: str | None) -> object:
-        return self._parts[0].means(text)
+    def left_of(self, kept: str, text: str) -> bool:
+        return self._parts[0].left_of(kept, text)
 
     def there(self, text: str) -> bool:
         return any(part.there(text) for part in self._parts)
@@ -180,7 +187,8 @@ def carried_out(pieces: list[Piece], action: str) -> list[Setup]:
     """Bring all ``pieces`` into their files, take them out, or look: all of them, or none.
 
     An answer for each file, and from a check for each piece.  SettingsDamaged if a file is not what
-    it should be, StoreUnavailable if one cannot be written: then every file is as it was.
+    it should be, StoreUnavailable if one cannot be written, SettingsBusy if another program changes
+    one again and again: then every file is as it was.
     """
     if action == CHECK:
         return [
@@ -189,28 +197,52 @@ def carried_out(pieces: list[Piece], action: str) -> list[Setup]:
     files: dict[str, list[Part]] = {}
     for one in pieces:
         files.setdefault(os.path.realpath(one.path), []).append(one.part)
-    changes = [
-        _planned(path, parts[0] if len(parts) == 1 else _Together(parts), action)
-        for path, parts in files.items()
-    ]
-    undo: list[tuple[str, str | None]] = []
-    if action != PREVIEW:
-        for change in changes:
-            if change.after != change.before:
-                undo += [(one, text_in(one)) for one in (change.path, change.path + BACKUP)]
-    done = []
-    try:
-        for change in changes:
-            done.append(_done(change, action))
-    except StoreUnavailable:
-        for path, text in undo:
-            if text_in(path) != text:
-                _put(path, text)
-        raise
+    done = _until_done(
+        lambda: [
+            _planned(path, parts[0] if len(parts) == 1 else _Together(parts), action)
+            for path, parts in files.items()
+        ],
+        action,
+    )
     if action == REMOVE:
         for one in pieces:
             _forget_folders(one)
     return done
+
+
+def _until_done(plan: Callable[[], list[_Change]], action: str) -> list[Setup]:
+    """What ``plan`` gives is done, all of it or nothing; anew as long as a file changes meanwhile.
+
+    The errors of :func:`carried_out`.
+    """
+    path = ""
+    for _ in range(TRIES):
+        put: list[_Written] = []
+        try:
+            return [_done(change, action, put) for change in plan()]
+        except _ChangedMeanwhile as changed:
+            _put_back(put)
+            path = changed.args[0]
+        except BaseException:
+            _put_back(put)
+            raise
+    raise SettingsBusy(f"{path} was changed by another program {TRIES} times while it was edited")
+
+
+def _put_back(put: list[_Written]) -> None:
+    """Every file as it was before; but not one that somebody else has written to since."""
+    left = []
+    for path, before, after, mode in reversed(put):
+        try:
+            if _content(path) != before:
+                _put(path, before, expected=after, mode=mode)
+        except (_ChangedMeanwhile, OSError):
+            left.append(path)
+    if left:
+        raise StoreUnavailable(
+            f"not all was done, and {', '.join(left)} could not be put back",
+            hint="'contextspindle setup --check' tells what is there.",
+        )
 
 
 def _forget_folders(piece: Piece) -> None:
@@ -240,15 +272,30 @@ def carry_out(
     a file in which nothing is left then becomes ``rest``, and None is no file.  SettingsDamaged if
     the file is not what it should be: then it is not touched.
     """
-    change = _planned(os.path.realpath(path), part, action, keep=keep, rest=rest)
+    place = os.path.realpath(path)
     if action != CHECK:
-        return _done(change, action)
+        plan = lambda: [_planned(place, part, action, keep=keep, rest=rest)]  # noqa: E731
+        return _until_done(plan, action)[0]
+    change = _planned(place, part, action)
     before = change.before
     problems = [] if change.after == before else [f"our {part.NAME} are missing or out of date"]
     if needs and not os.access(needs, os.X_OK):
         problems.append(f"{needs} cannot be run")
     problems += look()
     return Setup(change.path, action, before, before, tuple(problems), part.NAME)
+
+
+class _ChangedMeanwhile(Exception):
+    """The file is not what it was when it was read."""
+
+
+class _Written(Value):
+    """A file that is written: what was in it, and what comes into it; None is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    mode: int
 
 
 class _Change(Value):
@@ -271,7 +318,7 @@ def _planned(
             after = _given_back(path, part, before) if keep else _taken_out(part, before, rest)
         else:
             after = part.with_ours(before or "")
-        part.means(after)  # what is put in place can be read again
+        part.there(after or "")  # what is put in place can be read again
     except ValueError as error:
         raise SettingsDamaged(f"{path}: {error}; it was not touched") from error
     if after is not None and clean(after) != after:
@@ -281,7 +328,7 @@ def _planned(
         )
     # By its mode: a rename would pass over it, and so does whoever may write everything.
     writes = action in (WRITE, REMOVE) and before is not None and after != before
-    if writes and not os.stat(path).st_mode & 0o222:
+    if writes and not _mode(path) & 0o222:
         raise StoreUnavailable(
             f"{path} is read-only; it was not touched",
             hint="Whoever made it so may have a reason; chmod u+w lets us write it.",
@@ -289,15 +336,28 @@ def _planned(
     return _Change(path, part, before, after, keep)
 
 
-def _done(change: _Change, action: str) -> Setup:
+def _done(change: _Change, action: str, put: list[_Written]) -> Setup:
+    """The change is done; what is written is added to ``put`` just before."""
     path, part, before, after, keep = change
+
+    def write(path: str, old: bytes | None, new: str | None) -> None:
+        content = None if new is None else new.encode()
+        put.append(_Written(path, old, content, _mode(path)))
+        try:
+            _put(path, content, expected=old)
+        except _ChangedMeanwhile:
+            put.pop()
+            raise
+
     if action in (WRITE, REMOVE) and after != before:
+        old = None if before is None else before.encode()
         try:
             if keep and action == WRITE and before is not None and not part.shared(before):
-                _put(path + BACKUP, before)
-            _put(path, after)
-            if keep and action == REMOVE and not part.shared(after or ""):
-                _forget(path)
+                write(path + BACKUP, _content(path + BACKUP), before)
+            write(path, old, after)
+            over = keep and action == REMOVE and not part.shared(after or "")
+            if over and os.path.isfile(path + BACKUP):
+                write(path + BACKUP, _content(path + BACKUP), None)
         except OSError as error:
             raise StoreUnavailable(f"{path}: {error.strerror}") from error
     return Setup(path, action, before, after, what=part.NAME)
@@ -352,14 +412,25 @@ def text_in(path: str) -> str | None:
 
 
 def _given_back(path: str, part: Part, before: str | None) -> str | None:
-    """The text without our part: the very one from before the first change, if it says the same."""
+    """The text without our part: the very one from before the first change, if that is all.
+
+    It is, if nobody has changed a byte since.  A copy that cannot be read is not used.
+    """
     if before is None:
         return None
     after = part.without_ours(before)
     if after == before:
         return before
-    kept = text_in(path + BACKUP)
-    return kept if part.means(kept) == part.means(after) else after
+    try:
+        kept = text_in(path + BACKUP)
+        same = part.left_of(kept or "", after) or _came_and_went(part, kept or "") == after
+    except (SpindleError, ValueError):
+        return after
+    return kept if same else after
+
+
+def _came_and_went(part: Part, text: str) -> str:
+    return part.without_ours(part.with_ours(text))
 
 
 def _taken_out(part: Part, before: str | None, rest: str | None) -> str | None:
@@ -367,34 +438,55 @@ def _taken_out(part: Part, before: str | None, rest: str | None) -> str | None:
     return before if before is None or after == before else after or rest
 
 
-def _forget(path: str) -> None:
-    if os.path.exists(path + BACKUP):
-        os.unlink(path + BACKUP)
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
-def _put(path: str, content: str | None) -> None:
-    """The whole file or none of it; no content is no file."""
+def _mode(path: str) -> int:
+    """The mode of a file; of one that is not there, the one that it is made with."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return 0o600
+
+
+def _put(
+    path: str, content: bytes | None, *, expected: bytes | None, mode: int | None = None
+) -> None:
+    """The whole file or none of it; no content is no file.
+
+    _ChangedMeanwhile if it does not hold what is ``expected``: then it stays so.
+    """
     if content is None:
+        _expect(path, expected)
         os.unlink(path)
         folder = os.path.dirname(path)
         if os.path.basename(folder) in hooks.NAMES and not os.listdir(folder):
             os.rmdir(folder)  # it was made for this file
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    try:
-        mode = os.stat(path).st_mode & 0o777
-    except OSError:
-        mode = 0o600
-    aside = f"{path}.{os.getpid()}.part"
+    mode = _mode(path) if mode is None else mode
+    # A name that nobody has: in containers two processes have one number.
+    aside = f"{path}.{os.urandom(6).hex()}.part"
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
+        with open(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(handle)
         os.chmod(aside, mode)
+        _expect(path, expected)
         os.replace(aside, path)
     except BaseException:
         if os.path.exists(aside):
             os.unlink(aside)
         raise
+
+
+def _expect(path: str, expected: bytes | None) -> None:
+    if _content(path) != expected:
+        raise _ChangedMeanwhile(path)

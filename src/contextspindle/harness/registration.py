@@ -306,13 +306,13 @@ class _Entry:
         else:
             self._wanted |= {"command": command, "args": [*WORDS]}
 
-    def means(self, text: str | None) -> object:
-        """What the text says, but for what holds nothing."""
-        return entries.settled(install.meaning(text))
+    def left_of(self, kept: str, text: str) -> bool:
+        """Whether the text is what was kept, but for what held nothing."""
+        return entries.left_of(kept, text)
 
     def there(self, text: str) -> bool:
         """Whether the file has our entry."""
-        return bool(text.strip()) and self._found(text)[1] is not None
+        return bool(text.strip(entries.BLANK)) and self._found(text)[1] is not None
 
     def shared(self, text: str) -> bool:
         """Whether the file has anything of ours."""
@@ -320,7 +320,7 @@ class _Entry:
 
     def with_ours(self, text: str) -> str:
         """The text with our entry."""
-        if not text.strip(" \t\r\n\ufeff"):
+        if not text.strip(entries.BLANK):
             text += "{}\n"
         reached, entry = self._found(text)
         if entry is None:
@@ -343,15 +343,12 @@ class _Entry:
 
     def without_ours(self, text: str) -> str:
         """The text without our entry, and without the objects that held nothing else."""
-        if not text.strip(" \t\r\n\ufeff"):
+        if not text.strip(entries.BLANK):
             return text
-        reached, entry = self._found(text)
+        _, entry = self._found(text)
         if entry is None or not is_ours(entry.value):
             return text
-        depth = len(self._keys)
-        while depth and len(reached[depth].members) == 1:
-            depth -= 1
-        return jsonc.remove_member(text, reached[depth], (*self._keys, SERVER)[depth])
+        return jsonc.removed(text, *self._keys, SERVER)
 
     def _found(self, text: str) -> tuple[list[jsonc.Node], jsonc.Node | None]:
         """The objects on the way to our entry, as far as there are any; and the entry."""

@@ -28,9 +28,9 @@ class Section:
         self._by = by
         self._exists = exists
 
-    def means(self, text: str | None) -> object:
-        """What is not blank of the text."""
-        return (text or "").strip()
+    def left_of(self, kept: str, text: str) -> bool:
+        """Whether the text is what was kept, or neither has anything in it."""
+        return text == kept or not (text + kept).strip()
 
     def there(self, text: str) -> bool:
         """Whether there is a section."""
@@ -102,9 +102,9 @@ class WholeFile:
         self.NAME = name
         self._text = text
 
-    def means(self, text: str | None) -> object:
-        """What is not blank of the text."""
-        return (text or "").strip()
+    def left_of(self, kept: str, text: str) -> bool:
+        """Whether the text is what was kept, or neither has anything in it."""
+        return text == kept or not (text + kept).strip()
 
     def there(self, text: str) -> bool:
         """Whether it is a file of ours."""

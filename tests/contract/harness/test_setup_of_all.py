@@ -11,7 +11,6 @@ import pytest
 
 from contextspindle import cli, programs
 from contextspindle.core import jsonc
-from contextspindle.errors import SettingsDamaged, StoreUnavailable
 from contextspindle.harness import codex, gemini, hooks
 from contextspindle.harness.registration import PROGRAMS
 
@@ -245,39 +244,6 @@ def test_the_section_goes_into_the_instructions_and_other_words_stay(home, name)
     assert text.startswith("Be kind.\r\nAlways.\r\n\r\n<!-- contextspindle: begin")
     set_up(name, "remove")
     assert bytes_below(home) == {str(path): b"Be kind.\r\nAlways."}
-
-
-@pytest.mark.parametrize("spoiled", ["config.toml", "hooks.json", "AGENTS.md"])
-@pytest.mark.parametrize("how", ["damaged", "read-only", "not to be written"])
-def test_a_program_gets_all_or_nothing(home, spoiled, how):
-    folder = home / ".codex"
-    folder.mkdir()
-    path = folder / spoiled
-    path.write_text(
-        {"config.toml": "a = 1\n", "hooks.json": "{}", "AGENTS.md": "Be kind.\n"}[spoiled]
-    )
-    if how == "damaged":
-        path.write_text("<!-- contextspindle: begin -->" if spoiled == "AGENTS.md" else "[")
-    elif how == "read-only":
-        path.chmod(0o444)
-    else:  # what it is written to first, before it takes the file's place, is taken
-        (folder / f"{spoiled}.{os.getpid()}.part").mkdir()
-    before = bytes_below(home)
-    with pytest.raises(SettingsDamaged if how == "damaged" else StoreUnavailable, match=spoiled):
-        set_up("codex", "write")
-    assert bytes_below(home) == before
-
-
-def test_a_removal_that_fails_half_way_leaves_all_as_it_was(home):
-    folder = home / ".codex"
-    folder.mkdir()
-    (folder / "AGENTS.md").write_text("Be kind.\n")
-    set_up("codex", "write")
-    before = bytes_below(home)
-    (folder / f"AGENTS.md.{os.getpid()}.part").mkdir()
-    with pytest.raises(StoreUnavailable):
-        set_up("codex", "remove")
-    assert bytes_below(home) == before
 
 
 def test_a_linked_file_stays_a_link_with_both_parts_in_it(home):

@@ -313,6 +313,19 @@ def test_a_hook_that_does_not_do_what_it_should_is_told(hooked, settings, case):
     assert "setup claude-code --hooks --write" in found
 
 
+def test_a_line_of_the_user_s_that_runs_our_command_counts_and_is_tried(hooked, settings):
+    """It is theirs: nothing is wrong with it as long as our answer comes."""
+
+    def change(found):
+        for one in commands_of(found):
+            one["command"] += " || true; true"
+
+    rewritten(settings, change)
+    assert [one.state for one in looked("hooks")] == [OK]
+    rewritten(settings, lambda found: [one.update(command="x") for one in commands_of(found)])
+    assert "no hook of ours for SessionStart" in problems("hooks")[0]
+
+
 def test_hooks_that_are_missing_twice_or_of_another_form_are_told(hooked, settings):
     def without(found):
         del found["hooks"]["PreCompact"]
@@ -366,7 +379,7 @@ def test_a_command_that_a_project_brings_is_named_and_never_run(here, file, form
     (here.folder / ".claude" / file).write_text(json.dumps(hook))
     told = [one.what for one in looked("hooks")]
     assert not trace.exists()
-    assert any(command in one and "not tried" in one for one in told)
+    assert any((command in one and "not tried" in one) or "no harness has" in one for one in told)
     assert not any("they answered" in one for one in told)
 
 

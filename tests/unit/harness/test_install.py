@@ -152,6 +152,18 @@ def test_every_form_of_ours_is_known_again(handler):
         {"type": "command", "command": "my-contextspindle-wrapper fuse save"},
         {"type": "command", "command": ["contextspindle", "fuse", "save"]},
         {"type": "command", "command": "contextspindle task inbox"},
+        {"type": "command", "command": "contextspindle fuse prune --keep-days 7"},
+        {"type": "command", "command": "my-logger; contextspindle fuse save"},
+        {"type": "command", "command": "contextspindle fuse save >> log"},
+        {"type": "command", "command": "contextspindle fuse save; say done"},
+        {"type": "command", "command": "contextspindle fuse save # mine"},
+        {"type": "command", "command": "contextspindle fuse save &"},
+        {"type": "command", "command": "$HOME/bin/contextspindle fuse save"},
+        {"type": "command", "command": "X=1/contextspindle fuse save"},
+        {"type": "command", "command": "/opt/$X/contextspindle fuse save"},
+        {"type": "command", "command": "contextspindle fuse restore --harness $(cat name)"},
+        {"type": "command", "command": "contextspindle", "args": ["fuse", "save", "--quiet"]},
+        {"type": "command", "command": "contextspindle", "args": ["fuse", "save", 7]},
     ],
 )
 def test_what_is_not_ours_is_left_alone(handler):

@@ -316,6 +316,55 @@ def test_codex_keeps_what_a_user_set_on_our_server(machine, codex):
     }
 
 
+def test_a_comment_above_the_next_table_stays_when_ours_goes(machine, codex):
+    machine("codex")
+    path = codex / "config.toml"
+    text = path.read_text()
+    more = "\n# about z\n# and more\n[z] # z\na = 1\n"
+    path.write_text(text + "# below ours\n" + more)
+    machine("codex", "remove")
+    assert path.read_text() == CONFIG + "\n\n# below ours\n" + more
+
+
+def test_what_says_the_same_but_is_of_another_type_is_no_reason_to_give_the_copy_back(
+    machine, codex
+):
+    path = codex / "config.toml"
+    path.write_text("on = 1\nnot_a_number = nan\n")
+    machine("codex")
+    path.write_text(path.read_text().replace("on = 1", "on = true # now"))
+    machine("codex", "remove")
+    assert path.read_text() == "on = true # now\nnot_a_number = nan\n"
+
+
+def test_an_update_keeps_what_a_user_wrote_into_our_table(machine, codex):
+    path = codex / "config.toml"
+    path.write_text(
+        CONFIG + "\n\n[mcp_servers.contextspindle] # ours\n"
+        'command_note = "mine"\n'
+        'command = "/old/contextspindle" # moved "#" twice\n'
+        'args = [ # none\n  "mcp",\n  "x",\n]\n'
+        'args_of_mine = ["y"]\n'
+        f'tools.{READS[0]}.approval_mode_note = "mine"\n'
+        "# about z\n[z]\na = 1\n"
+    )
+    machine("codex")
+    text = path.read_text()
+    assert server(codex) == {
+        "command": LAUNCHER,
+        "args": ["mcp"],
+        "command_note": "mine",
+        "args_of_mine": ["y"],
+        "tools": {
+            READS[0]: {"approval_mode": "approve", "approval_mode_note": "mine"},
+            READS[1]: {"approval_mode": "approve"},
+        },
+    }
+    assert '[mcp_servers.contextspindle] # ours\ncommand_note = "mine"\n' in text
+    assert f'command = "{LAUNCHER}"  # moved "#" twice\nargs = ["mcp"]\n' in text
+    assert text.endswith("\n# about z\n[z]\na = 1\n")
+
+
 @pytest.mark.parametrize(
     "content",
     [

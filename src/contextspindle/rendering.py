@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .core.evidence import CommandMark
     from .core.memory import Counts, Hit, Limits
     from .core.purge import Purge
-    from .core.task import Entry, Related, Summary, Task
+    from .core.task import Entry, Page, Related, Summary, Task
     from .store.inspect import Report
     from .store.safety import Copies
 
@@ -150,6 +150,13 @@ def summary_line(one: Summary) -> str:
     if one.owner:
         parts.append(f"owner: {shown_start(one, 'owner')}")
     return " | ".join(parts)
+
+
+def past_end(page: Page, offset: int) -> str:
+    """What is said of a page that begins behind the end of its list; empty for any other."""
+    if page.items or not offset or not page.total:
+        return ""
+    return f"No task from {offset:,} on; {page.total:,} in all."
 
 
 def shown_start(one: Summary, name: str) -> str:

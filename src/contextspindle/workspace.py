@@ -10,6 +10,7 @@ import os
 import stat
 
 from . import config, gitfiles, places
+from .core.text import quoted
 from .core.value import Value
 from .errors import StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
@@ -76,7 +77,7 @@ class Workspace:
         """The store of this workspace's ledger."""
         from .store.sqlite import SqliteStore
 
-        making = f"'contextspindle init {self.root}' makes one."
+        making = f"This makes one: contextspindle init {quoted(self.root)}"
         return SqliteStore(self.path, wrote=self._note_write, missing=making)
 
     def _note_write(self) -> None:
@@ -367,10 +368,12 @@ def find(
     named = named or settings.workspace
     if named:
         root = places.named(named)
+        if not os.path.isdir(root):
+            raise WorkspaceNotFound(f"{root} is not a folder", hint="Name a folder that exists.")
         if not os.path.lexists(os.path.join(root, FOLDER)):
             raise WorkspaceNotFound(
                 f"There is no workspace in {root}",
-                hint=f"'contextspindle init {root}' makes one.",
+                hint=f"This makes one: contextspindle init {quoted(root)}",
             )
         places.check_links(root)
         return Workspace(root, settings)

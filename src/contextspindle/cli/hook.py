@@ -10,7 +10,7 @@ import os
 import time
 
 from ..core.value import Value
-from ..errors import EventUnknown
+from ..errors import EventUnknown, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def payload() -> Any:
             try:
                 return canon.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
             except ValueError as error:
-                problem = str(error)
+                problem = in_words(error)
         if not piece:
             break
     raise EventUnknown(f"The hook payload cannot be read: {problem}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from .core.evidence import CommandMark, FileMark
-from .errors import InvalidInput
+from .errors import InvalidInput, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Checkout:
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
             )
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{argv[0]} cannot be run: {error}") from error
+            raise InvalidInput(f"{argv[0]} cannot be run: {in_words(error)}") from error
         with child:
             assert child.stdout is not None
             while piece := os.read(child.stdout.fileno(), 1 << 16):

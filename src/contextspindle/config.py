@@ -10,7 +10,7 @@ import os
 
 from .core import text
 from .core.value import Value
-from .errors import InvalidInput
+from .errors import InvalidInput, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ FILE_SETTINGS: dict[str, type] = {
     "memory_bytes": int,
 }
 """What ``config.json`` may hold, each with its type."""
+_KINDS: dict[type, str] = {str: "text", int: "a whole number"}
 
 ENVIRONMENT: dict[str, str] = {
     "CONTEXTSPINDLE_WORKSPACE": "workspace",
@@ -208,7 +209,7 @@ def with_file(settings: Settings, path: str, environ: Mapping[str, str] | None =
         found = decode(content.removeprefix(b"\xef\xbb\xbf"))
     except ValueError as error:
         raise InvalidInput(
-            f"{path} is not JSON: {error}", hint="Mend or remove the file."
+            f"{path} is not JSON: {in_words(error)}", hint="Mend or remove the file."
         ) from None
     if not isinstance(found, dict):
         raise InvalidInput(f"{path} must hold one JSON object", hint="Mend or remove the file.")
@@ -216,7 +217,7 @@ def with_file(settings: Settings, path: str, environ: Mapping[str, str] | None =
     for name, value in found.items():
         wanted = FILE_SETTINGS.get(name)
         if wanted is None or type(value) is not wanted:
-            problem = "is not a setting" if wanted is None else f"must be {wanted.__name__}"
+            problem = "is not a setting" if wanted is None else f"must be {_KINDS[wanted]}"
             raise InvalidInput(
                 f"{path}: {name!r} {problem}", hint="Settings: " + ", ".join(FILE_SETTINGS) + "."
             )

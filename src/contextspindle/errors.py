@@ -71,6 +71,20 @@ class SpindleError(Exception):
             self.hint = hint
 
 
+def in_words(error: Exception) -> str:
+    """Why, for a reader: what an exception of Python's own says is for its programmers."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1:,} is not UTF-8"
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}" if error.args else "a value is missing"
+    if isinstance(error, (TypeError, AttributeError, IndexError)):
+        return "a value is of the wrong kind"
+    line, column = getattr(error, "lineno", 0), getattr(error, "colno", 0)
+    return f"line {line}, column {column} is not JSON" if line else str(error)
+
+
 class InvalidInput(SpindleError):
     """An argument, a setting or a file does not have the form it must have."""
 
@@ -181,10 +195,13 @@ class ClaimHeld(Conflict):
 
 
 class ClaimLost(Conflict):
-    """The claim ran out and the task was taken over or released; the write was not applied."""
+    """The token does not hold the task: taken over, released or mistyped."""
 
     code = "CLAIM_LOST"
-    hint = "Read the task again; claim it anew if it is free. Do not repeat the write blindly."
+    hint = (
+        "If the token is whole, read the task again; claim it anew if it is free. Do not repeat the"
+        " write blindly."
+    )
 
 
 class MergeConflict(Conflict):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from . import gitfiles
+from .core.text import quoted
 from .errors import WorkspaceNotFound, WorkspaceRefused
 
 TYPE_CHECKING = False
@@ -64,10 +65,12 @@ def find(named_as: str, start: str | None, settings: Settings) -> str:
     """
     if chosen := named_as or settings.workspace:
         root = named(chosen)
+        if not os.path.isdir(root):
+            raise WorkspaceNotFound(f"{root} is not a folder", hint="Name a folder that exists.")
         if not os.path.lexists(os.path.join(root, FOLDER)):
             raise WorkspaceNotFound(
                 f"There is no workspace in {root}",
-                hint=f"'contextspindle init {root}' makes one.",
+                hint=f"This makes one: contextspindle init {quoted(root)}",
             )
         check_links(root)
         return root

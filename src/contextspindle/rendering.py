@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .core.evidence import CommandMark
     from .core.memory import Counts, Hit, Limits
     from .core.purge import Purge
-    from .core.task import Entry, Related, Summary, Task
+    from .core.task import Entry, Page, Related, Summary, Task
     from .store.inspect import Report
     from .store.safety import Copies
 
@@ -160,6 +160,13 @@ def claim_of(one: Summary) -> str:
     """Who has claimed a task of a list, and until when as far as that is known."""
     until = f" until {instant.minute(one.claimed_until)}" if one.claimed_until else ""
     return f"claimed by {text.one_line(one.claim)}{until}"
+
+
+def past_end(page: Page, offset: int) -> str:
+    """What is said of a page that begins behind the end of its list; empty for any other."""
+    if page.items or not offset or not page.total:
+        return ""
+    return f"No task from {offset:,} on; {page.total:,} in all."
 
 
 def shown_start(one: Summary, name: str) -> str:

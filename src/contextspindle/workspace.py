@@ -10,6 +10,7 @@ import os
 import stat
 
 from . import config, gitfiles, places
+from .core.text import quoted
 from .core.value import Value
 from .errors import InvalidInput, StoreReadOnly, WorkspaceNotFound, WorkspaceRefused
 
@@ -78,7 +79,7 @@ class Workspace:
         """The store of this workspace's ledger."""
         from .store.sqlite import SqliteStore
 
-        making = f"'contextspindle init {self.root}' makes one."
+        making = f"This makes one: contextspindle init {quoted(self.root)}"
         return SqliteStore(self.path, wrote=self._note_write, missing=making)
 
     def _note_write(self) -> None:

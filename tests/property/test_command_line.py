@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contextspindle.cli import full, parse, table
+from contextspindle.cli import full, mistakes, parse, table
 from contextspindle.errors import InvalidInput
 
 PLAIN = ["a goal", "t-3fz81qmk", "é 日本 🧵", "two\nlines", 'it\'s "quoted" \\', "x" * 300, "-"]
@@ -100,7 +100,7 @@ def test_any_words_at_all_either_name_a_command_or_are_no_call(words):
     try:
         command, _ = parse.command_of(words)
     except parse.NotPlain:
-        assert isinstance(full.no_command(words), InvalidInput)
+        assert isinstance(mistakes.no_command(words), InvalidInput)
     else:
         assert command in table.COMMANDS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import archive, links
 from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, PURGED, UNPURGED, Merge
-from ..errors import InvalidInput, MergeConflict
+from ..errors import InvalidInput, MergeConflict, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
                 yield archive.read_line(line)
         except ValueError as error:
             raise InvalidInput(
-                f"Line {number} cannot be used: {error}; nothing was imported",
+                f"Line {number} cannot be used: {in_words(error)}; nothing was imported",
                 hint="Take the export again, or mend that line."
                 if number > 1
                 else "For the tasks of another program, name it: --from auto.",

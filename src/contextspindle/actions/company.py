@@ -10,6 +10,7 @@ from ..core import instant
 from ..core.text import folded, shortened, size
 from ..core.transcript import END
 from ..errors import SpindleError
+from .moment import BY_HAND, session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _sessions(log: SnapshotLog, session: str, now: int) -> list[dict[str, Any]]:
     for number, snapshot in enumerate(log.all()):
         if snapshot["at"] < now - RECENT_MS or number == _LOOKED_AT:
             break
-        name = snapshot["session"].partition("/")[0]
+        name = session_of(snapshot)
         if name != session:
             found.setdefault(name, snapshot)
     return [one for one in found.values() if one.get("trigger") != END]
@@ -68,7 +69,9 @@ def _sessions(log: SnapshotLog, session: str, now: int) -> list[dict[str, Any]]:
 def _session(
     snapshot: dict[str, Any], own: dict[str, Any] | None, held: dict[str, Lease], now: int
 ) -> str:
-    name = snapshot["session"].partition("/")[0]
+    # An id by its start, which is enough to ask for it; a name that somebody gave as it is.
+    name = folded(session_of(snapshot))
+    name = shortened(name, 40) if snapshot.get("trigger") == BY_HAND else name[:8]
     age = instant.age(snapshot["at"], now)
     facts = [age if age == "just now" else f"{age} ago"]
     branch, folder = _branch(snapshot), _word(snapshot, "cwd")
@@ -81,7 +84,7 @@ def _session(
         lease = held.get(task)
         facts.append(f"task {folded(task)}" + (" claimed" if lease else ""))
     harness = shortened(folded(_word(snapshot, "harness")), 20)
-    return f"{harness} session {folded(name[:8])} ({', '.join(facts)})".lstrip()
+    return f"{harness} session {name} ({', '.join(facts)})".lstrip()
 
 
 def _word(snapshot: dict[str, Any] | None, name: str) -> str:

@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import clean, folded, shortened, size
+from ..core.text import clean, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, OPENING
 from ..core.value import Value
 from ..errors import (
@@ -19,7 +19,7 @@ from ..errors import (
 )
 from . import relay
 from .company import others_here
-from .moment import BY_HAND, present
+from .moment import BY_HAND, present, session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ class Fuse:
         from ..core.restoration import Header, assemble
 
         now = self._clock()
-        own = (snapshot["session"] if snapshot else key or "").partition("/")[0]
+        own = session_of(snapshot) if snapshot else (key or "").partition("/")[0]
         others = others_here(self._log, self._ledger, snapshot, own, now)
         if snapshot is None:
             header = Header(session=key or "", notes=(*_notes(None, problem)[begins:], *others))
@@ -352,7 +352,7 @@ class Fuse:
             saved=instant.iso(saved_at),
             # A text that is asked for again at once is the same text.
             age=instant.age(saved_at, now) if now - saved_at >= 60_000 else "",
-            source=f"contextspindle fuse source --session {snapshot['session']}",
+            source=f"contextspindle fuse source --session {quoted(snapshot['session'])}",
             more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
             notes=(*_notes(snapshot, problem), *moved, *others),
         )
@@ -476,7 +476,7 @@ def _skipped(snapshot: dict[str, Any]) -> int:
 
 
 def _wider(session: str) -> str:
-    return f"contextspindle fuse restore --plain --session {session} --budget {MAX_BUDGET}"
+    return f"contextspindle fuse restore --plain --session {quoted(session)} --budget {MAX_BUDGET}"
 
 
 def _notes(snapshot: dict[str, Any] | None, problem: str) -> tuple[str, ...]:

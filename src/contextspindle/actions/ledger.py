@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..core.task import STATUSES, is_id
+from ..core.task import STATUSES
 from ..errors import InvalidInput
 from .answers import History, Outcome, Proof, Readiness, Step, View
+from .asked import check_page, claimed_by, resolved, to_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from ..core.task import Page, Task
     from ..ports import ReadTxn, Store, Surroundings, WriteTxn
 
-PAGE_LIMIT = 100
-"""The most items of one page."""
 RELATED_LIMIT = 20
 """The most neighbours of each kind that a handoff looks at."""
 
@@ -113,10 +112,10 @@ class Ledger:
         if "status" in request.set and fields.status(request.set["status"]) == "done":
             # Files are looked at now, and not while the lock of all writers is held.
             with self._store.read() as ahead:
-                task = ahead.task(task_id)
+                task = to_write(ahead, task_id)
             standings(task, world)
         with self._store.write() as txn:
-            task = txn.task(task_id)
+            task = to_write(txn, task_id)
             before = txn.lease(task_id)
             lease = check_write(task_id, before, claim, request, now)
             change = plan(
@@ -177,7 +176,7 @@ class Ledger:
         from ..core.evidence import Record, criteria_hash, numbered
 
         with self._store.read() as txn:
-            task = txn.task(task_id)
+            task = to_write(txn, task_id)
         criteria = task.criteria
         if request and "criteria" in request.set:
             criteria = fields.normalised({"criteria": request.set["criteria"]})["criteria"]
@@ -209,7 +208,7 @@ class Ledger:
         from ..core.redaction import mask_words
 
         with self._store.read() as txn:
-            task = txn.task(task_id)
+            task = to_write(txn, task_id)
             check_write(task_id, txn.lease(task_id), claim, Request(), self._clock())
         criterion = numbered(criterion, task.criteria)
         mark, changed = self._files().run(argv, covers, show)
@@ -251,7 +250,7 @@ class Ledger:
 
         now = self._clock()
         lasting = claims.length(seconds)
-        task = txn.task(task_id)
+        task = to_write(txn, task_id)
         claims.check_claim(task, txn.lease(task_id), now)
         token = claims.token_for(task_id, self._random(10))
         lease = claims.granted(self._actor, token, now, lasting)
@@ -265,7 +264,7 @@ class Ledger:
         """The claim with its whole length ahead again.  ClaimLost if it is another's by now."""
         from ..core import claims
 
-        task_id = _claimed_by(token)
+        task_id = claimed_by(token)
         with self._store.write() as txn:
             task = txn.task(task_id)
             lease = claims.check_holder(task_id, txn.lease(task_id), token)
@@ -281,7 +280,7 @@ class Ledger:
         fields.task_id(task_id)
         now = self._clock()
         with self._store.write() as txn:
-            task = txn.task(task_id)
+            task = to_write(txn, task_id)
             lease = txn.lease(task_id)
             if not task.claim:
                 return Outcome(task, changed=False)
@@ -469,30 +468,3 @@ def _as_of(txn: ReadTxn, task: Task, version: int | None) -> Task:
     for change in changes[1:]:
         past = apply(past, change)
     return past
-
-
-def resolved(txn: ReadTxn, start: str) -> str:
-    """The whole id for ``start``: looked up if it is only the beginning of one."""
-    wanted = start if start.startswith("t-") else f"t-{start}"
-    if not is_id(wanted):
-        from ..core.fields import task_id
-
-        task_id(start)
-    return txn.resolve(wanted)
-
-
-def _claimed_by(token: str) -> str:
-    task_id, dot, secret = token.partition(".")
-    if not dot or not secret or not is_id(task_id):
-        raise InvalidInput(
-            "That is not the token of a claim",
-            hint="It is what 'contextspindle task claim' printed.",
-        )
-    return task_id
-
-
-def check_page(offset: int, limit: int) -> None:
-    if not 1 <= limit <= PAGE_LIMIT:
-        raise InvalidInput(f"A limit of {limit} is out of range", hint=f"Use 1 to {PAGE_LIMIT}.")
-    if offset < 0:
-        raise InvalidInput("An offset cannot be negative")

@@ -8,7 +8,7 @@ each may be missing: then the snapshot stands as it is.
 from __future__ import annotations
 
 from ..core.draft import STATE, STEP, Item
-from ..core.text import counted, folded, shortened
+from ..core.text import counted, folded, quoted, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 BY_HAND = "by hand"
 """The trigger of a snapshot whose session is a name of the user's own."""
 _CLOSED = ("completed", "done", "cancelled", "deleted")
+
+
+def session_of(snapshot: dict[str, Any]) -> str:
+    """The session that a snapshot is of; of one that was saved by hand, the name it was given."""
+    name: str = snapshot["session"]
+    return name if snapshot.get("trigger") == BY_HAND else name.partition("/")[0]
 
 
 def present(
@@ -62,7 +68,7 @@ def present(
         draft, gone = untold(draft, told)
         if gone:
             count = counted(gone, "item")
-            where = f"contextspindle fuse show --session {snapshot['session']}"
+            where = f"contextspindle fuse show --session {quoted(snapshot['session'])}"
             notes.append(
                 f"Not repeated: {count} that the harness's own summary says; {where} has all."
             )

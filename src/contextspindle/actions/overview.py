@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..core import task as tasks
 from ..core.value import Value
-from .ledger import check_page, resolved
+from .asked import check_page, resolved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

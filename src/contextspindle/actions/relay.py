@@ -9,7 +9,7 @@ is said: there a session is resumed.
 from __future__ import annotations
 
 from ..core import instant
-from ..core.text import ELLIPSIS, cut_start, folded, shortened, size
+from ..core.text import ELLIPSIS, cut_start, folded, quoted, shortened, size
 from ..errors import InvalidInput, SnapshotNotFound
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
     by = f"{shortened(folded(str(snapshot.get('harness', ''))), 20)} session {session}".lstrip()
     lead = f"{task} was last worked on in another session, {by}"
     lead += f", saved {instant.iso(snapshot['at'])} ({age if age == 'just now' else age + ' ago'})"
-    end = f". All of it: contextspindle fuse restore --from {session}"
+    end = f". All of it: contextspindle fuse restore --from {quoted(snapshot['session'])}"
     draft = Draft.from_document(snapshot["draft"])
     said, whose = next(iter(draft.of(LEFT)), None), "its agent left off"
     if said is None:

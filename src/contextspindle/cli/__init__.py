@@ -83,7 +83,9 @@ def _is_survived(words: list[str], error: BaseException) -> bool:
 def _failed(words: list[str], error: BaseException) -> int:
     """The exit status of a command that ended with ``error``, which has been printed."""
     if isinstance(error, SpindleError):
-        as_json = "--json" in words
+        _name_help(error, words)
+        ours = words[: words.index("--")] if "--" in words else words
+        as_json = "--json" in ours
         reply.put(reply.ERR, reply.error_document(error) if as_json else reply.error_text(error))
         return error.exit_status
     if isinstance(error, BrokenPipeError):
@@ -123,7 +125,9 @@ def _run(words: list[str]) -> int:
         try:
             command, rest = parse.command_of(words)
         except parse.NotPlain:
-            raise full.no_command(words) from None
+            from .mistakes import no_command
+
+            raise no_command(words) from None
         values = full.parse(command, rest)
     module = __import__(f"{__name__}.{command.module}", fromlist=[command.function])
     call = Call(values, [], [], [])
@@ -140,6 +144,16 @@ def _run(words: list[str]) -> int:
     for space in call.opened:
         space.copy_daily()
     return answer.status
+
+
+def _name_help(error: SpindleError, words: list[str]) -> None:
+    """Have a hint that leads to the help of the command say which that is."""
+    if error.hint == InvalidInput.hint:
+        try:
+            named = " ".join(("contextspindle", *parse.command_of(words)[0].words))
+        except parse.NotPlain:
+            named = "contextspindle"
+        error.hint = f"See '{named} --help'."
 
 
 def _print(answer: Reply, values: dict[str, Any]) -> None:

@@ -57,7 +57,7 @@ def onboard(call: Call) -> Reply:
     if done.problems:
         raise SetupIncomplete(
             f"{done.path}: our section is missing or out of date",
-            hint=f"contextspindle onboard {path} --write",
+            hint=f"contextspindle onboard {text.quoted(path)} --write",
             problems=[*done.problems],
         )
     data: dict[str, object] = {

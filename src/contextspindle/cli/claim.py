@@ -69,8 +69,10 @@ def ready(call: Call) -> Reply:
         lines = [f"  - {text.one_line(one)}\n" for one in found.obstacles]
         return Reply(data, head + "".join(lines), found.task.id)
     limit = call.values["limit"] if call.values["limit"] is not None else 20
-    page = ledger.ready(limit, call.values["offset"] or 0)
-    return page_reply(page, "Nothing is ready.", "task ready {limit} {next}", limit, _WHY)
+    offset = call.values["offset"]
+    page = ledger.ready(limit, offset or 0)
+    more = "task ready {limit} {next}"
+    return page_reply(page, "Nothing is ready.", more, limit, _WHY, offset=offset)
 
 
 def prove(call: Call) -> Reply:

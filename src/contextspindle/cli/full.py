@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import textwrap
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 from ..core import text
+from ..core.text import quoted
 from ..errors import InvalidInput
 from . import parse as fast
 from . import table
@@ -17,8 +19,9 @@ WIDTH = 88
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InvalidInput(message, hint=f"See '{self.prog} --help'.")
+    def error(self, message: str, hint: str = "") -> NoReturn:
+        hint = f"{hint} See '{self.prog} --help'.".lstrip()
+        raise InvalidInput(message.removeprefix("argument "), hint=hint)
 
 
 def parse(command: Command, words: list[str]) -> dict[str, Any]:
@@ -26,7 +29,10 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     parser = _parser(command)
     # Behind "--" every word is taken as it is.  argparse forgets that between its two passes.
     end = words.index("--") if "--" in words else len(words)
-    _check_flags(command, words[:end], parser.prog)
+    if end == len(words) and _lacks_rest(command, words):
+        rest = command.positionals[-1].name.upper()
+        parser.error(f"{rest} is missing: it stands behind '--'", f"As in: {command.examples[0]}.")
+    _check_flags(command, words[:end], parser)
     found = vars(parser.parse_intermixed_args(words[:end]))
     for option in (*command.options, *table.GLOBAL_OPTIONS):
         given = found[option.name]
@@ -36,6 +42,12 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
             found[option.name] = fast.word_of(option.kind, given)
     found.update(_places(command, found.pop("places"), words[end + 1 :], parser))
     return {name: found[name] for name in table.values_of(command)}
+
+
+def _lacks_rest(command: Command, words: list[str]) -> bool:
+    """Whether words are there, but not those that stand behind ``--``: perhaps among the others."""
+    takes_rest = any(place.kind == "rest" for place in command.positionals)
+    return takes_rest and any(not word.startswith("-") for word in words)
 
 
 def _parser(command: Command) -> _Parser:
@@ -51,24 +63,54 @@ def _parser(command: Command) -> _Parser:
             parser.add_argument(
                 option.flag,
                 dest=option.name,
-                type=_number if option.kind == "number" else str,
+                type=_number(option.bounds) if option.kind == "number" else str,
                 action="append" if repeated else "store",
                 default=[] if repeated else None,
             )
     return parser
 
 
-def _check_flags(command: Command, words: list[str], prog: str) -> None:
-    """InvalidInput for an option that the command does not have, with the nearest one."""
-    flags = [one.flag for one in (*command.options, *table.GLOBAL_OPTIONS)]
-    for word in words:
-        flag = word.partition("=")[0]
-        if word.startswith("--") and " " not in word and flag not in flags:
-            near = difflib.get_close_matches(flag, flags, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"See '{prog} --help'."
-            raise InvalidInput(f"{prog} has no option {flag}", hint=hint)
-        if word == f"{flag}=--":
-            raise InvalidInput(f"'--' is not a value for {flag}", hint=f"See '{prog} --help'.")
+def _check_flags(command: Command, words: list[str], parser: _Parser) -> None:
+    """InvalidInput for an option that the command does not have, or that lacks its value."""
+    options = {one.flag: one for one in (*command.options, *table.GLOBAL_OPTIONS)}
+    rest = iter([*words, None])
+    for word in rest:
+        if word is None or not _is_option(word, options):
+            continue
+        flag, equals, given = word.partition("=")
+        option = options.get(flag)
+        if option is None:
+            raise no_option(parser.prog, flag, options)
+        if option.kind == "switch":
+            if equals:
+                parser.error(f"{flag} takes no value")
+        elif given == "--":
+            parser.error(f"'--' is not a value for {flag}")
+        elif not equals:
+            value = next(rest)
+            if value is None:
+                parser.error(f"{flag} needs its {option.metavar}")
+            if _is_option(value, options):
+                shown = quoted(text.shortened(value, 80))
+                parser.error(
+                    f"{flag} needs its {option.metavar}: {value!r} looks like an option",
+                    f"If it is meant: {flag}={shown}.",
+                )
+
+
+def _is_option(word: str, options: dict[str, table.Option]) -> bool:
+    """Whether ``argparse`` takes ``word`` for an option; a negative number is none."""
+    if word[:1] != "-" or word == "-" or word[1:2].isdigit():
+        return False
+    return " " not in word or word.partition("=")[0] in options
+
+
+def no_option(prog: str, flag: str, known: Iterable[str]) -> InvalidInput:
+    """The error for an option that there is not, with the nearest one."""
+    names = {one.lstrip("-"): one for one in known}
+    near = difflib.get_close_matches(flag.lstrip("-"), names, 1, 0.65)
+    hint = f"Did you mean {names[near[0]]}?" if near else f"See '{prog} --help'."
+    return InvalidInput(f"{prog} has no option {text.shortened(flag, 80)}", hint=hint)
 
 
 def _places(
@@ -77,7 +119,7 @@ def _places(
     """The values by their place, from the words before ``--`` and behind it."""
     found: dict[str, Any] = {}
     takes_rest = any(place.kind == "rest" for place in command.positionals)
-    words = before if takes_rest else before + behind
+    given = words = before if takes_rest else before + behind
     for place in command.positionals:
         if place.kind == "rest":
             if not behind:
@@ -87,39 +129,59 @@ def _places(
         if not words and place.required:
             parser.error(f"{place.name.upper()} is missing")
         found[place.name] = None
-        if words:
-            found[place.name] = _value(place, words[0], parser)
-            words = words[1:]
+        if not words:
+            continue
+        word, words = words[0], words[1:]
+        if place.kind != "number":
+            found[place.name] = fast.word_of(place.kind, word)
+            continue
+        try:
+            found[place.name] = _number(place.bounds)(word)
+        except argparse.ArgumentTypeError as error:
+            hint = "" if _is_number(word) else _as_one(command, given, parser.prog)
+            parser.error(f"{place.name.upper()}: {error}", hint)
     if words:
-        parser.error(f"There is no place for {text.shortened(words[0], 80)!r}")
+        shown = text.shortened(fast.word_of("text", words[0]), 80)
+        hint = _as_one(command, given, parser.prog) or _no_more(command)
+        parser.error(f"There is no place for {shown!r}", hint)
     return found
 
 
-def _value(place: table.Positional, given: str, parser: _Parser) -> str | int:
-    if place.kind != "number":
-        return fast.word_of(place.kind, given)
-    try:
-        return _number(given)
-    except argparse.ArgumentTypeError as error:
-        parser.error(f"argument {place.name.upper()}: {error}")
+def _as_one(command: Command, given: list[str], prog: str) -> str:
+    """How words that a shell took apart are written as one text; empty if there is no text."""
+    for number, place in enumerate(command.positionals):
+        if place.prose:
+            words = [fast.word_of(place.kind, one) for one in given]
+            whole = " ".join(words[number:])
+            if text.size(whole) > 200 or text.one_line(whole) != whole:
+                return "Put the text between quotes."
+            return f"Put the text between quotes: {prog} {quoted(whole)}."
+    return ""
 
 
-def _number(given: str) -> int:
-    if not (given.isascii() and given.isdigit()) or len(given) > 18:
-        raise argparse.ArgumentTypeError(f"{given!r} is not a whole number")
-    return int(given)
+def _no_more(command: Command) -> str:
+    """How many words a command takes by their place."""
+    names = [one.name.upper() for one in command.positionals if one.kind != "rest"]
+    if not names:
+        return "It takes options only."
+    return f"It takes one {names[0]} only." if len(names) == 1 else f"It takes {', '.join(names)}."
 
 
-def no_command(words: list[str]) -> InvalidInput:
-    """The error for words that name no command, with the nearest one."""
-    named = [word for word in words if not word.startswith("-")][:2]
-    known = [" ".join(one.words) for one in table.COMMANDS]
-    near = difflib.get_close_matches(" ".join(named), known, 1, 0.5)
-    if not near and named:
-        verbs = {one.words[-1]: " ".join(one.words) for one in table.COMMANDS}
-        near = [verbs[verb] for verb in difflib.get_close_matches(named[-1], verbs, 1, 0.6)]
-    hint = f"Did you mean 'contextspindle {near[0]}'?" if near else "See 'contextspindle --help'."
-    return InvalidInput(f"There is no command {' '.join(named)!r}", hint=hint)
+def _is_number(given: str) -> bool:
+    digits = given.removeprefix("-")
+    return digits.isascii() and digits.isdigit()
+
+
+def _number(bounds: str) -> Callable[[str], int]:
+    def read(given: str) -> int:
+        if not _is_number(given):
+            raise argparse.ArgumentTypeError(f"{given!r} is not a whole number ({bounds})")
+        if given.startswith("-") or len(given) > 18:
+            shown = text.shortened(given, 40)
+            raise argparse.ArgumentTypeError(f"{shown} is out of range ({bounds})")
+        return int(given)
+
+    return read
 
 
 def help_text(words: list[str]) -> str:
@@ -141,6 +203,8 @@ def _overview(commands: list[Command], *, top: bool) -> str:
     lines += [f"  {' '.join(one.words):{width}}  {one.summary}" for one in commands]
     lines += ["", "Every command takes:"]
     lines += _option_lines(table.GLOBAL_OPTIONS)
+    if top:
+        lines += ["", "'contextspindle --version' prints the version."]
     lines += ["", "'contextspindle COMMAND --help' shows one command with examples."]
     return "\n".join(lines) + "\n"
 

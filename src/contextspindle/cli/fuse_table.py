@@ -110,7 +110,13 @@ FUSE_COMMANDS = (
             Option("--resources", "offer tasks as resources too", "switch"),
             Option("--http", "over HTTP on this machine, instead of standard input", "switch"),
             Option("--host", "the address to listen at; 127.0.0.1 if left out", metavar="ADDRESS"),
-            Option("--port", "the port to listen at; a free one if left out", "number", "N"),
+            Option(
+                "--port",
+                "the port to listen at; a free one if left out",
+                "number",
+                "N",
+                "0 to 65,535",
+            ),
             Option("--behind-tls", "the public name of the TLS in front of --host", metavar="NAME"),
         ),
         ("contextspindle mcp", "contextspindle mcp --tools few", "contextspindle mcp --http"),
@@ -170,7 +176,9 @@ FUSE_COMMANDS = (
                 "another session, by the start of its id: what it hands over",
                 metavar="ID",
             ),
-            Option("--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES"),
+            Option(
+                "--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES", "500 to 9,500"
+            ),
             Option("--harness", "as a hook: whose; claude-code if left out", metavar="NAME"),
         ),
         (
@@ -187,8 +195,8 @@ FUSE_COMMANDS = (
         "snapshots",
         "listing",
         "List the snapshots, the newest first.",
-        (Positional("limit", "how many", "number", required=False),),
-        (_SESSION,),
+        (Positional("limit", "how many; 20 if left out", "number", False, "1 or more"),),
+        (Option("--session", "only those of this session", metavar="ID"),),
         ("contextspindle fuse list", "contextspindle fuse list 5 --session 6d61b693"),
     ),
     Command(
@@ -205,7 +213,7 @@ FUSE_COMMANDS = (
         "snapshots",
         "source",
         "Print what stands in the transcript behind a pointer such as [L123].",
-        (Positional("line", "the number of the pointer", "number"),),
+        (Positional("line", "the number of the pointer", "number", bounds="1 or more"),),
         (_SESSION,),
         ("contextspindle fuse source 123 --session 6d61b693",),
         "Secrets are masked. A line that is not the one that was read at the save is refused.",

@@ -10,7 +10,7 @@ import os
 import time
 
 from ..core.value import Value
-from ..errors import EventUnknown, SpindleError
+from ..errors import EventUnknown, SpindleError, in_words
 from . import parse
 
 TYPE_CHECKING = False
@@ -94,7 +94,7 @@ def payload() -> Any:
             try:
                 return canon.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
             except ValueError as error:
-                problem = problem if piece else str(error)
+                problem = problem if piece else in_words(error)
         if not piece:
             break
     raise EventUnknown(f"The hook payload cannot be read: {problem}")

@@ -12,7 +12,7 @@ MEMORY_COMMANDS = (
         "memory",
         "remember",
         "Keep a short text for later: a fact, a preference, how something is done.",
-        (Positional("text", "what to remember; '-' reads standard input"),),
+        (Positional("text", "what to remember; '-' reads standard input", prose=True),),
         (
             Option("--by", "who said it"),
             Option("--at", "when it was said, a date or a date and time; now if left out"),
@@ -37,8 +37,10 @@ MEMORY_COMMANDS = (
         "recall",
         "Find what was remembered, the best first, with where it comes from and why it was found.",
         (
-            Positional("query", "any text: a question, words, an identifier", required=False),
-            Positional("limit", "how many, 1 to 100; 10 if left out", "number", required=False),
+            Positional(
+                "query", "any text: a question, words, an identifier", required=False, prose=True
+            ),
+            Positional("limit", "how many, 1 to 100; 10 if left out", "number", False, "1 to 100"),
         ),
         (
             Option(

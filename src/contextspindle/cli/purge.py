@@ -6,7 +6,7 @@ import os
 
 from ..core import instant
 from ..core.text import one_line
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import reply
 from .reply import Reply
 
@@ -41,7 +41,7 @@ def _given(call: Call) -> str:
     try:
         given = call.standard_input(errors="strict")
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"The text on standard input is not UTF-8: {error}") from error
+        raise InvalidInput(f"The text on standard input is not UTF-8: {in_words(error)}") from error
     return given.removesuffix("\n").removesuffix("\r")
 
 

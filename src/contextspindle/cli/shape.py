@@ -20,6 +20,10 @@ class Positional(Value):
     kind: str = "text"
     """``text``, ``path``, ``number``, or ``rest`` for all the words behind ``--``."""
     required: bool = True
+    bounds: str = "0 or more"
+    """Which numbers it can be, in words."""
+    prose: bool = False
+    """Whether it is a text of several words, which a shell takes for one only between quotes."""
 
 
 class Option(Value):
@@ -30,6 +34,8 @@ class Option(Value):
     kind: str = "text"
     """``text``, ``path``, ``number``, ``switch``; ``list`` or ``paths`` if it may be repeated."""
     metavar: str = "TEXT"
+    bounds: str = "0 or more"
+    """Which numbers it can be, in words."""
 
     @property
     def name(self) -> str:

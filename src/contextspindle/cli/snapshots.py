@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core import text
+from ..errors import InvalidInput
 from .reply import Reply
 
 TYPE_CHECKING = False
@@ -22,10 +23,14 @@ def listing(call: Call) -> Reply:
     """List the snapshots, the newest first."""
     from ..core import instant
 
+    session = call.values["session"]
     limit = call.values["limit"] if call.values["limit"] is not None else LISTED
+    if limit < 1:
+        raise InvalidInput(f"A limit of {limit} is out of range", hint="Use 1 or more.")
     rows: list[dict[str, Any]] = []
     total = 0
-    for snapshot in _space(call).fuse().snapshots(call.values["session"]):
+    fuse = _space(call).fuse()
+    for snapshot in fuse.snapshots(session):
         total += 1
         if len(rows) < limit:
             draft = snapshot.get("draft")
@@ -45,9 +50,18 @@ def listing(call: Call) -> Reply:
         + (", compared with the summary" if one["heard"] else "")
         + (f", {text.one_line(one['problem'])}" if one["problem"] else "")
         for one in rows
-    ] or ["Nothing was saved here yet."]
+    ]
+    if not rows:
+        others = session is not None and len(fuse.sessions())
+        lines = ["Nothing was saved here yet."]
+        if others:
+            shown = text.shortened(text.one_line(session), 80)
+            lines = [
+                f"No snapshot of session {shown} was saved; 'contextspindle fuse list' shows all."
+            ]
     if total > len(rows):
-        lines.append(f"{len(rows)} of {total}; more: contextspindle fuse list {total}")
+        of = f" --session {text.quoted(session)}" if session is not None else ""
+        lines.append(f"{len(rows)} of {total}; more: contextspindle fuse list {total}{of}")
     return Reply({"snapshots": rows, "total": total}, "".join(f"{line}\n" for line in lines))
 
 

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 _ID = Positional("id", "the task's id; for reading, its unique start is enough")
-_LIMIT = Positional("limit", "how many, 1 to 100", "number", required=False)
+_LIMIT = Positional("limit", "how many, 1 to 100", "number", required=False, bounds="1 to 100")
 _OFFSET = Positional("offset", "how many to pass over", "number", required=False)
 
 _TEXT_NOTE = "A TEXT of '-' is read from standard input. An empty TEXT clears the field."
@@ -39,9 +39,15 @@ _FIELDS = (
     Option("--note", "a note, recorded for good", "list"),
 )
 
-_FOR = Option("--for", "the criterion that the evidence is for; all, if left out", "number", "N")
+_FOR = Option(
+    "--for", "the criterion that the evidence is for; all, if left out", "number", "N", "1 or more"
+)
 _EXPECT = Option(
-    "--expect", "the version that was read; refused if it moved on", "number", "VERSION"
+    "--expect",
+    "the version that was read; refused if it moved on",
+    "number",
+    "VERSION",
+    "1 or more",
 )
 _CLAIM = Option("--claim", "the token of your claim on the task", metavar="TOKEN")
 
@@ -62,7 +68,11 @@ COMMANDS = (
         "task",
         "create",
         "Record a new task.",
-        (Positional("goal", "what is to be reached, in a sentence; '-' reads standard input"),),
+        (
+            Positional(
+                "goal", "what is to be reached, in a sentence; '-' reads standard input", prose=True
+            ),
+        ),
         (
             *_FIELDS,
             Option(
@@ -144,7 +154,13 @@ COMMANDS = (
         (Positional("id", "the task's whole id", required=False),),
         (
             Option("--next", "take the best task that is ready", "switch"),
-            Option("--lease", "how long, in seconds; 1,800 if left out", "number", "SECONDS"),
+            Option(
+                "--lease",
+                "how long, in seconds; 1,800 if left out",
+                "number",
+                "SECONDS",
+                "1 to 604,800",
+            ),
         ),
         (
             "contextspindle task claim t-3fz81qmk",
@@ -193,7 +209,11 @@ COMMANDS = (
         "show",
         "Show one task whole.",
         (_ID,),
-        (Option("--as-of", "the task as it was at this version", "number", "VERSION"),),
+        (
+            Option(
+                "--as-of", "the task as it was at this version", "number", "VERSION", "1 or more"
+            ),
+        ),
         ("contextspindle task show t-3fz8", "contextspindle task show t-3fz81qmk --as-of 2 --json"),
     ),
     Command(
@@ -224,7 +244,11 @@ COMMANDS = (
         "overview",
         "board",
         "Show a board: what is open, active, blocked and done, the latest updated first.",
-        (Positional("limit", "how many of each, 1 to 100; 10 if left out", "number", False),),
+        (
+            Positional(
+                "limit", "how many of each, 1 to 100; 10 if left out", "number", False, "1 to 100"
+            ),
+        ),
         (),
         ("contextspindle task board", "contextspindle task board 5 --json"),
     ),
@@ -244,7 +268,7 @@ COMMANDS = (
         "overview",
         "log",
         "Show what was changed last in all tasks, the newest first.",
-        (Positional("limit", "how many, 1 to 100; 20 if left out", "number", False),),
+        (Positional("limit", "how many, 1 to 100; 20 if left out", "number", False, "1 to 100"),),
         (
             Option("--by", "only changes of this actor", metavar="ACTOR"),
             Option("--task", "only changes of this task", metavar="ID"),
@@ -258,7 +282,11 @@ COMMANDS = (
         "task",
         "search",
         "Find tasks by words: in the goal first, then next, criteria, decisions and notes.",
-        (Positional("query", "any text; words between quotes belong together"), _LIMIT, _OFFSET),
+        (
+            Positional("query", "any text; words between quotes belong together", prose=True),
+            _LIMIT,
+            _OFFSET,
+        ),
         (),
         (
             "contextspindle task search 'login page'",
@@ -271,7 +299,11 @@ COMMANDS = (
         "task",
         "history",
         "Show what changed in each version.",
-        (_ID, Positional("from", "the first version shown", "number", required=False), _LIMIT),
+        (
+            _ID,
+            Positional("from", "the first version shown", "number", False, "1 or more"),
+            _LIMIT,
+        ),
         (),
         ("contextspindle task history t-3fz8", "contextspindle task history t-3fz8 3 20"),
     ),
@@ -292,7 +324,11 @@ COMMANDS = (
         (
             _ID,
             Positional(
-                "budget", "the most UTF-8 bytes, 128 to 1,000,000", "number", required=False
+                "budget",
+                "the most UTF-8 bytes, 128 to 1,000,000",
+                "number",
+                required=False,
+                bounds="128 to 1,000,000",
             ),
         ),
         (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import text
 from ..rendering import (
+    past_end,
     step_data,
     step_lines,
     summary_data,
@@ -92,11 +93,12 @@ def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
     more = "task list {next} {limit}"
     for name in ("owner", "label", "parent"):
         if values[name]:
-            more += f" --{name} {_quoted(values[name])}"
-    more += "".join(f" --status {_quoted(one)}" for one in values["status"])
+            more += f" --{name} {text.quoted(values[name])}"
+    more += "".join(f" --status {text.quoted(one)}" for one in values["status"])
     filtered = more != "task list {next} {limit}"
     then = "'contextspindle task list' shows all." if filtered else _CREATE
-    return page_reply(page, "No task matches.", more, values["limit"] or 50, then)
+    limit = values["limit"] or 50
+    return page_reply(page, "No task matches.", more, limit, then, offset=values["offset"])
 
 
 def inbox(call: Call) -> Reply:
@@ -104,7 +106,7 @@ def inbox(call: Call) -> Reply:
     limit = call.values["limit"] if call.values["limit"] is not None else 20
     page = call.workspace().ledger().inbox(limit, call.values["offset"] or 0)
     empty = "Nothing is live. 'contextspindle task create GOAL' records a task."
-    return page_reply(page, empty, "task inbox {limit} {next}", limit)
+    return page_reply(page, empty, "task inbox {limit} {next}", limit, offset=call.values["offset"])
 
 
 def search(call: Call) -> Reply:
@@ -114,7 +116,8 @@ def search(call: Call) -> Reply:
     page = call.workspace().ledger().search(values["query"], limit, values["offset"] or 0)
     asked = text.shortened(text.one_line(values["query"]), 60)
     empty, more = f"Nothing holds {asked!r}.", "task search QUERY {limit} {next}"
-    return page_reply(page, empty, more, limit, _FEWER, words=values["query"])
+    offset = values["offset"]
+    return page_reply(page, empty, more, limit, _FEWER, offset=offset, words=values["query"])
 
 
 def children(call: Call) -> Reply:
@@ -123,7 +126,7 @@ def children(call: Call) -> Reply:
     limit = values["limit"] if values["limit"] is not None else 50
     page = call.workspace().ledger().children(values["id"], values["offset"] or 0, limit)
     more = f"task children {values['id']} {{next}} {{limit}}"
-    return page_reply(page, "It has no parts.", more, limit, _PART)
+    return page_reply(page, "It has no parts.", more, limit, _PART, offset=values["offset"])
 
 
 def history(call: Call) -> Reply:
@@ -237,14 +240,22 @@ def _outcome(outcome: Outcome, said: str) -> Reply:
 
 
 def page_reply(
-    page: Page, empty: str, more: str, limit: int, then: str = "", *, words: str = ""
+    page: Page,
+    empty: str,
+    more: str,
+    limit: int,
+    then: str = "",
+    *,
+    offset: int | None,
+    words: str = "",
 ) -> Reply:
     """A page of tasks, with the command that shows the rest.
 
     ``then`` says what to do next where there is none, and ``words`` are marked where they stand:
     both for a person at a terminal.
     """
-    lines = [summary_line(one) for one in page.items] or [empty]
+    past = past_end(page, offset or 0)
+    lines = [summary_line(one) for one in page.items] or [past or empty]
     command = ""
     if page.next_offset is not None:
         # Filters of the caller's may follow, so only the first of each is ours.
@@ -257,16 +268,10 @@ def page_reply(
         "next_offset": page.next_offset,
     }
     ids = "\n".join(one.id for one in page.items)
-    said = f"{empty} {then}".strip()
+    said = past or f"{empty} {then}".strip()
     return Reply(
         data,
         "\n".join(lines) + "\n",
         ids,
         picture=lambda face: face.tasks(page, empty=said, more=command, query=words),
     )
-
-
-def _quoted(value: str) -> str:
-    """``value`` as one word of a shell."""
-    shown = text.one_line(value)
-    return shown if shown.replace("-", "a").isalnum() else "'" + shown.replace("'", "'\\''") + "'"

@@ -8,7 +8,7 @@ change does not lead to.
 
 from __future__ import annotations
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import canon, purge
 from .change import Change, apply, begin, from_document
 from .claims import Lease
@@ -92,7 +92,7 @@ def read_line(line: bytes) -> Stored:
         head = found["head"]
         _check_form(task)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"a field is missing or of the wrong kind ({error})") from error
+        raise ValueError(f"a field is missing or of the wrong kind ({in_words(error)})") from error
     chain = digests(task.id, bodies)
     if chain[-1] != head:
         raise ValueError(f"the history of {task.id} does not lead to its digest: it was altered")

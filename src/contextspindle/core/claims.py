@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..errors import ClaimHeld, ClaimLost, InvalidInput, Refused
 from . import instant
 from .digest import sha256
-from .task import ID_ALPHABET, LIVE
+from .task import ID_ALPHABET, LIVE, is_id
 from .value import Value
 
 TYPE_CHECKING = False
@@ -62,6 +62,12 @@ def token_for(task_id: str, random: bytes) -> str:
     return f"{task_id}.{secret}"
 
 
+def task_of(token: str) -> str:
+    """The task that a token names; empty if it has not the form of one."""
+    task_id, _, secret = token.partition(".")
+    return task_id if secret and is_id(task_id) else ""
+
+
 def mark_of(token: str) -> str:
     """What is stored of a token: enough to know it again, too little to use it."""
     return sha256(token.encode())[:32]
@@ -98,9 +104,11 @@ def check_claim(task: Task, lease: Lease | None, now: int) -> None:
 def check_holder(task_id: str, lease: Lease | None, token: str) -> Lease:
     """The caller's lease.  ClaimLost if the token does not hold the task any more."""
     if lease is None or lease.mark != mark_of(token):
-        why = f"{lease.holder} has taken it over" if lease else "it was given back, or has ended"
+        # Only the mark of the present token is known: one that was taken over from and one that was
+        # mistyped look alike.
+        why = f"{lease.holder} holds it under another" if lease else "nobody holds it any more"
         raise ClaimLost(
-            f"The claim on {task_id} is lost: {why}; nothing was written",
+            f"This token does not hold the claim on {task_id}: {why}; nothing was written",
             task=task_id,
             holder=lease.holder if lease else None,
         )
@@ -118,7 +126,7 @@ def check_write(
     if token and token.partition(".")[0] == task_id:
         return check_holder(task_id, lease, token).extended(now)
     if lease and lease.live(now) and not _only_adds(request):
-        raise _held(task_id, lease, now)
+        raise _held(task_id, lease, now, token)
     return lease
 
 
@@ -132,10 +140,14 @@ def _only_adds(request: Request) -> bool:
     )
 
 
-def _held(task_id: str, lease: Lease, now: int) -> ClaimHeld:
+def _held(task_id: str, lease: Lease, now: int, token: str = "") -> ClaimHeld:
     left = instant.age(now, lease.until)
+    about = ""
+    if token:
+        other = task_of(token)
+        about = f"; the token given is {f'of {other}' if other else 'not that of a claim'}"
     return ClaimHeld(
-        f"{lease.holder} holds {task_id} until {instant.iso(lease.until)} ({left} left);"
+        f"{lease.holder} holds {task_id} until {instant.iso(lease.until)} ({left} left){about};"
         " nothing was written",
         task=task_id,
         holder=lease.holder,

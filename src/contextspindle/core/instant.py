@@ -38,6 +38,13 @@ def from_iso(given: str) -> int:
     Without a zone it is in UTC; what is finer than a millisecond is left off.  ValueError if it is
     none.
     """
+    try:
+        return _instant(given)
+    except ValueError:
+        raise ValueError(f"{given!r} is not a date, or a date and time") from None
+
+
+def _instant(given: str) -> int:
     date, mark, rest = given.strip().replace("t", "T").replace(" ", "T", 1).partition("T")
     year, month, day = _numbers(date, "-", (4, 2, 2))
     lengths = (31, 28 + _is_leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

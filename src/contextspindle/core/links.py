@@ -68,7 +68,10 @@ def check_rings(starts: Iterable[str], look: Look) -> None:
 
 def _exists(kind: str, other: str, look: Look) -> None:
     if look(other) is None:
-        raise TaskNotFound(f"The {kind} {other} does not exist")
+        raise TaskNotFound(
+            f"The {kind} {other} does not exist",
+            hint="It is named by its whole id; 'contextspindle task list' shows the ids.",
+        )
 
 
 def _no_ring(

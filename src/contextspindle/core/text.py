@@ -80,6 +80,14 @@ def shortened(value: str, limit: int) -> str:
     return cut(value, limit - 3).rstrip() + ELLIPSIS
 
 
+def quoted(value: str) -> str:
+    """``value`` as one word of a shell, on one line."""
+    shown = one_line(value)
+    bare = shown.translate(dict.fromkeys(map(ord, "-_./:@%+,="), "a"))
+    plain = bare.isascii() and bare.isalnum()
+    return shown if plain else "'" + shown.replace("'", "'\\''") + "'"
+
+
 def counted(number: int, noun: str) -> str:
     """``number`` with a ``noun`` that takes an s for more or less than one."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

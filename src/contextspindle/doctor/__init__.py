@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from .. import config, gitfiles, places, workspace
+from ..core.text import quoted
 from ..core.value import Value
 from ..errors import SpindleError, WorkspaceNotFound
 
@@ -122,7 +123,7 @@ def _case(named: str, deep: bool, reads: tuple[str, ...], findings: list[Finding
             space = workspace.Workspace(root, settings)
             if not space.accepted():
                 said = "git tracks this workspace: it came with the repository, and is not accepted"
-                advice = f"If you trust it: contextspindle init {root} --accept"
+                advice = f"If you trust it: contextspindle init {quoted(root)} --accept"
                 findings.append(Finding("workspace", PROBLEM, said, advice))
         except SpindleError as error:
             findings.append(of_error("settings", error))
@@ -170,7 +171,7 @@ def _would_make(named: str, settings: Settings) -> str:
     except SpindleError as error:
         return error.hint
     if named or settings.workspace:
-        return f"contextspindle init {place.root}"
+        return f"contextspindle init {quoted(place.root)}"
     if away := _away(place.root, settings):
         return f"'contextspindle init' would make one in {place.root}; a hook makes its own, {away}"
     return f"'contextspindle init' makes one in {place.root}; so does a hook that saves a session."

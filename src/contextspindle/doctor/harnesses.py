@@ -10,7 +10,7 @@ import os
 
 from .. import programs, workspace
 from ..core.text import folded, shortened
-from ..errors import SpindleError
+from ..errors import SpindleError, in_words
 from ..harness import ADAPTERS, adapter, hooks, install, registration, trial
 from . import NOTE, OK, PROBLEM, Finding
 
@@ -98,7 +98,7 @@ def _of_harness(case: Case, harness: Harness, ward: _Ward) -> Iterator[Finding]:
             text = install.text_in(path)
             settings = install.meaning(text)
         except (SpindleError, ValueError) as error:
-            said = f"{harness.NAME}: {path} cannot be read: {error}"
+            said = f"{harness.NAME}: {path} cannot be read: {in_words(error)}"
             yield Finding("hooks", PROBLEM, said, "Mend the file; until then its hooks do not run.")
             continue
         yield from _of_settings(harness, scope, path, text or "", settings, ward)

@@ -36,7 +36,10 @@ def of_ledger(case: Case) -> Iterator[Finding]:
     path = case.path(os.path.join(workspace.FOLDER, workspace.LEDGER))
     if not os.path.lexists(path):
         yield Finding(
-            "ledger", PROBLEM, f"there is none at {path}", f"contextspindle init {case.root}"
+            "ledger",
+            PROBLEM,
+            f"there is none at {path}",
+            f"contextspindle init {text.quoted(case.root)}",
         )
         return
     found = health.of_ledger(path)

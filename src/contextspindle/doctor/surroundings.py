@@ -8,7 +8,7 @@ import stat
 import sys
 
 from .. import __version__, places, programs, workspace
-from ..core.text import one_line
+from ..core.text import one_line, quoted
 from ..store import health, mounts
 from . import NOTE, OK, PROBLEM, Finding
 
@@ -64,7 +64,7 @@ def _private(folder: str) -> Iterator[Finding]:
         yield Finding("disk", NOTE, said, "Use it from the account that it belongs to.")
     elif mode & 0o077:
         said = f"others on this machine may enter {folder} (mode {mode:o})"
-        yield Finding("disk", NOTE, said, f"chmod 700 {folder}")
+        yield Finding("disk", NOTE, said, f"chmod 700 {quoted(folder)}")
 
 
 def on_file_system(folder: str, kind: str) -> Finding:

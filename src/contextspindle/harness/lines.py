@@ -21,7 +21,7 @@ import sys
 
 from ..core import canon, digest
 from ..core.transcript import Reading
-from ..errors import TranscriptUnreadable
+from ..errors import TranscriptUnreadable, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def open_transcript(path: str) -> int:
         # A fifo would block here for ever without the flag.
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise TranscriptUnreadable(f"The transcript {path!r} cannot be opened: {reason}.") from None
+        raise TranscriptUnreadable(
+            f"The transcript {path!r} cannot be opened: {in_words(error)}."
+        ) from None
     import stat
 
     if not stat.S_ISREG(os.fstat(file).st_mode):

@@ -24,7 +24,7 @@ from ..core.transcript import (
     Event,
     Turn,
 )
-from ..errors import TranscriptUnreadable
+from ..errors import TranscriptUnreadable, in_words
 from . import claude_shapes as shapes
 from .claude_shapes import own_words
 from .lines import SEAL, Transcript
@@ -236,7 +236,7 @@ def _exported(command: str) -> Transcript:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise TranscriptUnreadable(f"{command!r} failed: {error}") from None
+            raise TranscriptUnreadable(f"{command!r} failed: {_why(error)}") from None
         document = Document(command, os.dup(file.fileno()))
     return Transcript(command, Parser(), session, raw=document)
 
@@ -286,3 +286,13 @@ def parse_event(payload: object) -> Event:
 def injection(text: str, event: Event) -> str:
     """The document that the plugin reads the text from."""
     return canon.text({"text": text})
+
+
+def _why(error: Exception) -> str:
+    import subprocess
+
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"it ended with status {error.returncode}"
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"it took longer than {_EXPORT_SECONDS} s"
+    return in_words(error)

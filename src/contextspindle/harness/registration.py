@@ -12,7 +12,7 @@ import sys
 
 from ..core import jsonc
 from ..core.value import Value
-from ..errors import InvalidInput, SettingsDamaged, StoreError
+from ..errors import InvalidInput, SettingsDamaged, StoreError, in_words
 from . import codex_config, entries, install
 from .entries import SERVER, WORDS, is_ours
 from .install import Piece, Setup
@@ -224,7 +224,7 @@ def standing(
             except (SettingsDamaged, StoreError) as error:
                 found.append((scope, Setup(path, install.CHECK, None, None, (error.message,))))
             except ValueError as error:
-                damage = f"it cannot be read: {error}"
+                damage = f"it cannot be read: {in_words(error)}"
                 found.append((scope, Setup(path, install.CHECK, None, None, (damage,))))
     return found
 

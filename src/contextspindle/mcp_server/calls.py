@@ -16,6 +16,7 @@ from ..rendering import (
     kept_lines,
     memory_lines,
     merge_line,
+    past_end,
     report_lines,
     step_lines,
     summary_line,
@@ -324,7 +325,7 @@ def _page(client: Client, page: Page, values: Values, empty: str) -> str:
             break
         lines.append(line)
     if not lines:
-        return _lines(empty)
+        return _lines(past_end(page, values["offset"] or 0) or empty)
     following = (values["offset"] or 0) + len(lines)
     if len(lines) < len(page.items) or page.next_offset is not None:
         lines.append(f"{len(lines)} of {page.total}; more with offset: {following}")

@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .. import config
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from .client import Client
 from .server import Context, Service
 from .tools import chosen
@@ -171,5 +171,5 @@ def _listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise InvalidInput(
-            f"{host} port {port} cannot be listened at: {error}", hint="Leave --port out."
+            f"{host} port {port} cannot be listened at: {in_words(error)}", hint="Leave --port out."
         ) from error

@@ -10,7 +10,7 @@ import os
 from contextlib import contextmanager
 
 from ..core import canon
-from ..errors import InvalidInput, StoreCorrupt
+from ..errors import InvalidInput, StoreCorrupt, in_words
 from .driver import driver, translated
 from .inspect import inspect
 from .private import FOLDER_MODE, sync_folder, write_new
@@ -167,7 +167,7 @@ def _from_folder(folder: str) -> tuple[str, dict[str, Any]]:
         if {type(manifest["at"]), type(manifest["schema"])} != {int}:
             raise ValueError("its manifest does not say when it was made, or of which schema")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{folder} is not a backup: {error}") from error
+        raise InvalidInput(f"{folder} is not a backup: {in_words(error)}") from error
     if not known:
         raise InvalidInput(f"{folder} is a backup in a form that this program does not know")
     try:

@@ -180,8 +180,12 @@ class MemoryRead:
         )
 
     def _edge(self, which: str) -> int:
-        sql = f"SELECT {which}(seq) FROM items"  # noqa: S608 (one of two words)
-        (seq,) = self.connection.execute(sql).fetchone()
+        """The first or the last moment at which an item was said, whenever it was remembered."""
+        # The keys of canonical JSON are in order, so an item begins with {"at": and the number. SQL
+        # finds which one it is in a hundredth of the time of reading all; that one is then checked.
+        at = "CAST(CAST(substr(data, 7, 20) AS TEXT) AS INTEGER)"
+        sql = f"SELECT seq, {which}({at}) FROM items"  # noqa: S608 (one of two words)
+        (seq, _) = self.connection.execute(sql).fetchone()
         if (seq is None) != (self.state["items"] == 0):
             raise self.pages.damaged("its items do not fit their number")
         return self.found(seq).at if seq is not None else 0

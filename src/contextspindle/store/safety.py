@@ -14,7 +14,7 @@ import os
 
 from ..core import instant
 from ..core.value import Value
-from ..errors import StoreBusy, StoreFull
+from ..errors import StoreBusy, StoreFull, in_words
 from .driver import driver, translated
 from .lock import Lock
 from .private import make_folder, sync_folder
@@ -102,6 +102,8 @@ def attempt(store: SqliteStore, now: int, keep: int, most_mb: int) -> str:
         daily(store, now, keep=keep, most_mb=most_mb)
     except KeyboardInterrupt:
         return ""  # what was asked for is done, and the next write tries again
+    except OSError as error:
+        return in_words(error)
     except Exception as error:
         return str(error) or type(error).__name__
     return ""

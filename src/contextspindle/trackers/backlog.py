@@ -13,7 +13,7 @@ from ..core import foreign
 from ..core.foreign import UNPLACED, UNREAD, Foreign, Gathered, Problem
 from ..core.text import one_line
 from ..core.value import Value
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import front_matter, sources
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ def parse(pages: list[Page]) -> Gathered:
         try:
             lines = page.content.decode("utf-8").replace("\r\n", "\n").split("\n")
         except ValueError as error:
-            problems.append(Problem(UNREAD, page.where, str(error)))
+            problems.append(Problem(UNREAD, page.where, in_words(error)))
             continue
         _refuse_conflict(lines, page.where)
         try:
@@ -124,7 +124,7 @@ def parse(pages: list[Page]) -> Gathered:
             items.append(reading.item())
             wholes[items[-1].source] = reading.parts
         except (ValueError, InvalidInput) as error:
-            problems.append(Problem(UNREAD, page.where, str(error)))
+            problems.append(Problem(UNREAD, page.where, in_words(error)))
         else:
             problems += reading.problems
     return Gathered(NAME, tuple(_with_parts(items, wholes)), (), tuple(problems))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..core import foreign, instant
 from ..core.evidence import read, standings
 from ..core.foreign import UNPLACED, UNREAD, Foreign, Gathered, Problem
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import sources
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def parse(content: bytes) -> Gathered:
                 continue
             items.append(_issue(found, where))
         except (ValueError, InvalidInput) as error:
-            problems.append(Problem(UNREAD, where, str(error)))
+            problems.append(Problem(UNREAD, where, in_words(error)))
     return Gathered(NAME, tuple(items), (), tuple(problems))
 
 

@@ -18,7 +18,7 @@ from ..core.foreign import UNREAD, Chronicle, Gathered, Past, Problem
 from ..core.task import TEXT_LIMIT, is_id
 from ..core.text import size
 from ..core.value import Value
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import sources
 
 TYPE_CHECKING = False
@@ -109,7 +109,7 @@ def gather(found: str) -> Gathered:
             chronicles.append(chronicle)
             problems += told
         except ValueError as error:
-            problems.append(Problem(UNREAD, task_id, str(error)))
+            problems.append(Problem(UNREAD, task_id, in_words(error)))
     return Gathered(NAME, (), tuple(chronicles), tuple(problems))
 
 
@@ -147,7 +147,7 @@ def parse(task_id: str, files: list[File]) -> tuple[Chronicle, list[Problem]]:
                 continue
             bodies[file.version] = _body(task_id, file)
         except ValueError as error:
-            problems[file.version] = str(error)
+            problems[file.version] = in_words(error)
     first = next((body for body in bodies.values() if body["schema"] == 1), None)
     if first is None:
         raise ValueError("none of its versions says what the task was")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from struct import unpack_from
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def texts(path: str) -> list[tuple[int, str]]:
     try:
         found = dict(_records(data))
     except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} is damaged: {error}", hint="Nothing was taken in.") from error
+        raise InvalidInput(
+            f"{path} is damaged: {in_words(error)}", hint="Nothing was taken in."
+        ) from error
     return sorted(found.items())
 
 

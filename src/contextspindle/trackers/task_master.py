@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..core import foreign
 from ..core.foreign import UNPLACED, UNREAD, Foreign, Gathered, Problem
-from ..errors import InvalidInput
+from ..errors import InvalidInput, in_words
 from . import sources
 
 TYPE_CHECKING = False
@@ -47,7 +47,9 @@ def parse(content: bytes) -> Gathered:
         sources.refuse_conflict(source.split("\n"))
         found = sources.parsed(source)
     except ValueError as error:
-        raise InvalidInput(f"The file cannot be read: {error}; nothing was imported") from error
+        raise InvalidInput(
+            f"The file cannot be read: {in_words(error)}; nothing was imported"
+        ) from error
     if not isinstance(found, dict):
         raise InvalidInput("The file holds no object; nothing was imported")
     if isinstance(found.get("tasks"), list):
@@ -93,7 +95,7 @@ def _task(tag: str, found: Any, number: int, items: list[Foreign], problems: lis
         try:
             items.append(_item(tag, one, whole, parent, siblings if parent else none, place))
         except (ValueError, InvalidInput) as error:
-            problems.append(Problem(UNREAD, place, str(error)))
+            problems.append(Problem(UNREAD, place, in_words(error)))
 
 
 def _name(found: Any) -> str:

@@ -157,6 +157,38 @@ def test_what_is_needed_and_missing_is_named(inside):
     inside(talk)
 
 
+def test_a_page_behind_the_end_says_so_on_every_list(inside):
+    async def talk(call):
+        task = (await call("task_create", goal="Ship it")).task
+        await call("task_create", goal="Ship a part", parent=task)
+        for name, given, total in (
+            ("task_list", {}, 2),
+            ("task_inbox", {}, 2),
+            ("task_ready", {}, 2),
+            ("task_search", {"query": "ship"}, 2),
+            ("task_children", {"id": task}, 1),
+        ):
+            said = await call(name, offset=10, **given)
+            assert said.text == f"No task from 10 on; {total} in all.\n", name
+        assert (await call("task_list", owner="nobody", offset=10)).text == "No task matches.\n"
+
+    inside(talk)
+
+
+def test_a_token_or_an_id_that_is_not_whole_is_said_to_be_so(inside):
+    async def talk(call):
+        task = (await call("task_create", goal="Ship it")).task
+        await call("task_claim", action="claim", id=task)
+        said = await call("task_update", id=task, next="x", claim=f"{task}.mistyped")
+        assert said.code == "CLAIM_LOST"
+        assert "This token does not hold the claim" in said.text
+        assert "taken" not in said.text
+        said = await call("task_update", id=task[:-1], next="x")
+        assert (said.code, f"Give the whole id: {task}" in said.text) == ("TASK_NOT_FOUND", True)
+
+    inside(talk)
+
+
 def test_hints_speak_of_tools_where_there_are_some(inside):
     async def talk(call):
         lost = await call("task_show", id="t-00000000")

@@ -308,6 +308,7 @@ async def reads(both):
         ("task_list", {"status": ["open"], "limit": 1, "offset": 1}),
         ("task_list", {"parent": "$a"}),
         ("task_list", {"owner": "nobody", "label": "none"}),
+        ("task_list", {"offset": 10}),
         ("task_inbox", {"limit": 1}),
         ("task_search", {"query": "login", "limit": 5}),
         ("task_ready", {"limit": 1, "offset": 1}),

@@ -15,7 +15,7 @@ import pytest
 from contextspindle import Request, make_workspace
 from contextspindle.store import schema
 from contextspindle.store.sqlite import SqliteStore
-from tests.transcripts import SESSION, calls, returns, says, user, written
+from tests.transcripts import SESSION, calls, says, user, written
 
 from .conftest import ERAS
 
@@ -470,30 +470,6 @@ def test_the_task_that_a_session_worked_on_over_mcp_is_the_first_of_its_restore(
     assert saved.status == 0, saved.err
     told = project("fuse", "restore", "--plain", "--session", SESSION).out.decode()
     assert f"this session's: {ids[0]} [open] Task 0" in told
-
-
-@pytest.mark.parametrize("claims", [True, False])
-def test_a_claim_over_mcp_is_had_back_after_a_compaction(spoken, project, tmp_path, claims):
-    task = project("task", "create", "Mend the mast", "--quiet").out.decode().strip()
-
-    async def talk(call):
-        return (await call("task_claim", action="next")).text
-
-    answer = spoken(talk)
-    token = answer.rpartition(" ")[2].strip()
-    if not claims:  # as a server says it that keeps no claims
-        answer = answer.replace("updates from here carry it", "give it as claim in updates")
-    entries = [
-        user("Go on."),
-        calls("c1", "mcp__contextspindle__contextspindle_task_claim", action="next"),
-        returns("c1", answer),
-        says("I have it."),
-    ]
-    path = written(tmp_path / "a.jsonl", entries)
-    saved = project("fuse", "save", "--transcript", path, "--session", SESSION)
-    assert saved.status == 0, saved.err
-    told = project("fuse", "restore", "--plain", "--session", SESSION).out.decode()
-    assert f"carry --claim {token}): {task} [" in told
 
 
 def test_what_came_with_a_repository_is_not_handed_over_before_the_user_accepts_it(inside, project):

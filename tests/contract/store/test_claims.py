@@ -104,7 +104,7 @@ def test_a_lease_that_has_run_out_is_taken_over_and_the_late_holder_is_refused(
     taken = bob.claim(made, seconds=10)
     assert taken.task.claim == "bob"
     for request in (ask(next="mine"), ask(notes=("n",)), ask(status="active")):
-        with pytest.raises(ClaimLost, match="bob has taken it over"):
+        with pytest.raises(ClaimLost, match="bob holds it"):
             ada.update(made, request, claim=late.token)
     with pytest.raises(ClaimLost):
         ada.renew(late.token)

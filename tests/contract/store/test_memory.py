@@ -244,6 +244,21 @@ def test_pinned_items_stay_and_a_memory_full_of_them_refuses(open_memory):
     assert memory.verify() == []
 
 
+def test_the_oldest_and_the_newest_are_so_by_their_dates_not_by_when_they_came(memory):
+    for at in (5_000, 9_000_000_000_000, -7_000, 6_000):
+        memory.remember(Note(f"said at {at}", at=at))
+    counts, _ = memory.stats()
+    assert (counts.oldest, counts.newest) == (-7_000, 9_000_000_000_000)
+    memory.forget("m-2")
+    memory.forget("m-3")
+    counts, _ = memory.stats()
+    assert (counts.oldest, counts.newest) == (5_000, 6_000)
+    memory.forget("m-1")
+    memory.forget("m-4")
+    counts, _ = memory.stats()
+    assert (counts.items, counts.oldest, counts.newest) == (0, 0, 0)
+
+
 def test_a_lower_limit_holds_from_the_next_write_on(open_memory):
     memory = open_memory()
     for number in range(30):

@@ -112,7 +112,6 @@ def test_an_unknown_word_is_answered_with_the_nearest(command, words, hint):
         ("task", "list", "--json=1"),
         ("task", "update", "t-1", "--expect", "x"),
         ("task", "update", "t-1", "--for", "1"),
-        ("task",),
         ("",),
         ("--",),
         ("--workspace",),

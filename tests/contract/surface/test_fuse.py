@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 
 
@@ -19,6 +20,44 @@ def test_snapshots_are_listed_the_newest_first_and_by_session(project, transcrip
     one = json.loads(project("fuse", "list", "--session", "one", "--json").out)["data"]
     assert (one["total"], one["snapshots"][0]["trigger"]) == (1, "by hand")
     assert b"1 of 2; more:" in project("fuse", "list", "1").out
+
+
+def test_a_list_without_a_snapshot_says_of_what_there_is_none(project, transcript):
+    assert project("fuse", "list").out == b"Nothing was saved here yet.\n"
+    assert project("fuse", "list", "--session", "nope").out == b"Nothing was saved here yet.\n"
+    project("fuse", "save", "--transcript", transcript, "--session", "one")
+    told = project("fuse", "list", "--session", "nope")
+    assert (told.status, told.out.splitlines()) == (
+        0,
+        [b"No snapshot of session nope was saved; 'contextspindle fuse list' shows all."],
+    )
+    done = project("fuse", "list", "0", "--json")
+    assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+
+
+def test_the_rest_of_a_list_of_one_session_is_of_that_session(project, transcript):
+    name = "it's mine"
+    for number in range(2):
+        with open(transcript, "a", encoding="utf-8") as file:
+            file.write(lines(("user", f"and point {number}")))
+        project("fuse", "save", "--transcript", transcript, "--session", name)
+    project("fuse", "save", "--transcript", transcript, "--session", "other")
+    told = project("fuse", "list", "1", "--session", name).out.decode()
+    words = shlex.split(told.partition("more: contextspindle ")[2])
+    found = project(*words, "--json").data
+    assert [one["session"] for one in found["snapshots"]] == [name, name]
+
+
+def test_a_session_that_was_named_by_hand_is_told_of_by_its_whole_name(project, transcript):
+    for name in ("../x", "my own session", "plain"):
+        project("fuse", "save", "--transcript", transcript, "--session", name)
+    told = project("fuse", "restore", "--plain", "--session", "plain", "--budget", "2000").out
+    assert b"session ../x (just now" in told
+    assert b"session my own session (just now" in told
+    told = project("fuse", "restore", "--plain", "--session", "my own session").out.decode()
+    words = shlex.split(told.partition("contextspindle fuse source")[2].partition(" prints it")[0])
+    assert words == ["--session", "my own session", "9"]
+    assert project("fuse", "source", *words[:2], "1").out.startswith(b"Ship the login page")
 
 
 def test_a_pointer_leads_back_to_the_passage(project, transcript):

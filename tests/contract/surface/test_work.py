@@ -314,7 +314,7 @@ def test_a_late_holder_is_refused_after_a_take_over(project, create):
     taken = project("task", "claim", task, "--json", env=bob).data
     done = project("task", "update", task, "--status", "active", "--claim", late, "--json")
     assert (done.status, done.error["code"]) == (4, "CLAIM_LOST")
-    assert "bob has taken it over" in done.error["message"]
+    assert "bob holds it under another" in done.error["message"]
     assert project("task", "show", task, "--json").data["version"] == taken["task"]["version"] == 3
     assert project("task", "update", task, "--next", "x", "--claim", taken["token"]).status == 0
 

@@ -143,7 +143,13 @@ def test_others_may_add_decisions_notes_and_evidence_and_the_lease_stays_as_it_i
 def test_the_token_of_another_task_counts_as_none():
     token = claims.token_for("t-two", bytes(10))
     assert claims.check_write("t-one", None, token, CHANGING[0], 0) is None
-    with pytest.raises(ClaimHeld):
+    with pytest.raises(ClaimHeld, match="the token given is of t-two"):
+        claims.check_write("t-one", lease(now=0), token, CHANGING[0], 5_000)
+
+
+@pytest.mark.parametrize("token", ["bad", "t-two.", ".secret", "no id.secret"])
+def test_a_token_out_of_form_is_said_to_be_none_where_it_is_missed(token):
+    with pytest.raises(ClaimHeld, match="the token given is not that of a claim"):
         claims.check_write("t-one", lease(now=0), token, CHANGING[0], 5_000)
 
 
@@ -154,9 +160,9 @@ def test_a_token_that_holds_the_task_no_more_is_refused_even_for_a_note(request_
             claims.check_write("t-one", held, TOKEN, request_, 5_000)
 
 
-def test_a_lost_claim_says_who_took_over():
+def test_a_token_that_does_not_hold_says_who_does_and_not_how_that_came():
     taken = Lease("bob", claims.mark_of("t-one.other"), 9, 9)
-    with pytest.raises(ClaimLost, match="bob has taken it over") as caught:
+    with pytest.raises(ClaimLost, match=r"not hold .* bob holds it") as caught:
         claims.check_holder("t-one", taken, TOKEN)
     assert caught.value.details["holder"] == "bob"
     with pytest.raises(ClaimLost) as caught:

@@ -69,8 +69,7 @@ def _session(
     snapshot: dict[str, Any], own: dict[str, Any] | None, held: dict[str, Lease], now: int
 ) -> str:
     name = snapshot["session"].partition("/")[0]
-    age = instant.age(snapshot["at"], now)
-    facts = [age if age == "just now" else f"{age} ago"]
+    facts = [instant.ago(snapshot["at"], now)]
     branch, folder = _branch(snapshot), _word(snapshot, "cwd")
     if branch and branch != _branch(own or {}):
         facts.append(f"branch {shortened(folded(branch), 40)}")

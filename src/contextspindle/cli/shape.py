@@ -20,6 +20,8 @@ class Positional(Value):
     kind: str = "text"
     """``text``, ``path``, ``number``, or ``rest`` for all the words behind ``--``."""
     required: bool = True
+    choices: tuple[str, ...] = ()
+    """The words that it can be, where they are few: what completion offers."""
 
 
 class Option(Value):
@@ -30,6 +32,7 @@ class Option(Value):
     kind: str = "text"
     """``text``, ``path``, ``number``, ``switch``; ``list`` or ``paths`` if it may be repeated."""
     metavar: str = "TEXT"
+    choices: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -48,12 +51,25 @@ class Command(Value):
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     details: str = ""
+    quiet: str = ""
+    """What ``--quiet`` has it print alone; empty where that option changes nothing."""
 
+    def general(self) -> tuple[Option, ...]:
+        """The options of every command, as they are for this one: those that change something."""
+        if self.quiet:
+            return tuple(
+                one._replace(help=f"print {self.quiet} alone") if one.flag == QUIET else one
+                for one in GLOBAL_OPTIONS
+            )
+        return tuple(one for one in GLOBAL_OPTIONS if one.flag != QUIET)
+
+
+QUIET = "--quiet"
 
 GLOBAL_OPTIONS = (
     Option("--workspace", "the project whose workspace to use", "path", "DIR"),
     Option("--json", "print one JSON document", "switch"),
-    Option("--quiet", "print the id alone", "switch"),
+    Option(QUIET, "print the id alone, where the command's help lists this", "switch"),
     Option("--help", "show this help", "switch"),
 )
 """Taken before or after the words of a command."""

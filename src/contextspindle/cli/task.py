@@ -49,9 +49,17 @@ def update(call: Call) -> Reply:
         from ..errors import InvalidInput
 
         raise InvalidInput("--for names the criterion of an --evidence, and none is given")
+    files = call.values["evidence_file"]
+    if not (files or any(request)):
+        from ..errors import InvalidInput
+
+        raise InvalidInput(
+            "There is nothing to change: no option says what",
+            hint="For example --status, --next, --note, --decision, --evidence; to keep a claim:"
+            " 'contextspindle task renew'.",
+        )
     space = call.workspace()
     ledger = space.ledger()
-    files = call.values["evidence_file"]
     outcome = ledger.update(
         call.values["id"],
         request,
@@ -163,7 +171,7 @@ def context(call: Call) -> Reply:
         "omitted": found.omitted,
         "shortened": found.shortened,
     }
-    return Reply(data, found.text, found.lines[0].task)
+    return Reply(data, found.text)
 
 
 # -- what is asked

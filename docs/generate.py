@@ -16,6 +16,7 @@ import harnesses
 
 from contextspindle import config, errors
 from contextspindle.cli import table
+from contextspindle.core import fields
 from contextspindle.harness import adapter
 from contextspindle.mcp_server import tools
 from contextspindle.mcp_server.shape import Tool
@@ -50,8 +51,19 @@ def commands() -> str:
         rows(("command", "what it does"), index),
         "Every command takes these, before or after its words:",
         rows(("option", "meaning"), [option_row(one) for one in table.GLOBAL_OPTIONS]),
+        "Where a status or a priority is given, these words mean the same; case, blanks, hyphens"
+        " and underscores make no difference in a status:",
+        rows(("word", "other words for it"), other_words()),
         *(command_part(one) for one in table.COMMANDS),
     )
+
+
+def other_words() -> list[tuple[str, str]]:
+    found: dict[str, list[str]] = {}
+    for words in (fields.STATUS_ALIASES, fields.PRIORITY_ALIASES):
+        for word, meaning in words.items():
+            found.setdefault(str(meaning), []).append(f"`{word}`")
+    return [(f"`{meaning}`", ", ".join(words)) for meaning, words in found.items()]
 
 
 def anchor(command: table.Command) -> str:
@@ -76,6 +88,8 @@ def command_part(command: table.Command) -> str:
         parts.append(rows(("word", "meaning"), taken))
     if command.details:
         parts.append(command.details)
+    if command.quiet:
+        parts.append(f"`--quiet` prints {command.quiet} alone.")
     parts.append("```sh\n" + "\n".join(command.examples) + "\n```")
     return "\n\n".join(parts)
 

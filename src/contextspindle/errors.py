@@ -345,10 +345,11 @@ class StoreCorrupt(StoreError):
     """Stored bytes are damaged: they do not match their digest, or the database is malformed."""
 
     code = "STORE_CORRUPT"
-    hint = (
-        "'contextspindle verify' lists what is damaged. Keep the file as it is, and restore the"
-        " newest backup or daily copy into a fresh workspace."
+    remedy = (
+        "Keep the file as it is, and restore the newest backup or daily copy into a fresh"
+        " workspace: contextspindle restore COPY --workspace DIR."
     )
+    hint = f"'contextspindle verify' lists what is damaged. {remedy}"
 
 
 class MemoryDamaged(StoreError):

@@ -26,10 +26,16 @@ def bring(path: str, action: str) -> Setup:
 
     Every other byte stays.  SettingsDamaged if our marks in it do not fit together, or if it is no
     UTF-8: then it is not touched.
+    InvalidInput if there is no folder to put it into.
     """
-    from .errors import SettingsDamaged
+    from .errors import InvalidInput, SettingsDamaged
     from .harness.install import carry_out, text_in
 
+    folder = os.path.dirname(os.path.abspath(path))
+    if action in ("preview", "write") and not os.path.isdir(folder):
+        raise InvalidInput(
+            f"There is no folder {folder}", hint="Name a file in a folder that exists, or make it."
+        )
     section = _section(path)
     try:
         rest = "" if section.was_empty(text_in(path) or "") else None

@@ -77,7 +77,8 @@ def find(named_as: str, start: str | None, settings: Settings) -> str:
     place = here(start)
     found, stopped = walk(place, settings)
     if found is None:
-        raise WorkspaceNotFound(f"There is no workspace in {place} nor above it, up to {stopped}")
+        above = f" nor above it, up to {stopped}" if stopped != place else ""
+        raise WorkspaceNotFound(f"There is no workspace in {place}{above}")
     return found
 
 

@@ -186,7 +186,9 @@ class Workspace:
         original = os.path.join(os.path.dirname(self.memory_path), "memory.state")
         if os.path.isfile(original) and copies.holds(original, eraser):
             outside[original] = "memory of the original"
-        return purged._replace(left=tuple(copies.left(self.folder, eraser)), outside=outside)
+        left = tuple(copies.left(self.folder, eraser))
+        unread = tuple(one for one in (*left, *outside) if copies.unread(one, eraser))
+        return purged._replace(left=left, outside=outside, unread=unread)
 
     def verify(self, *, deep: bool = False, progress: Callable[[int], object] = id) -> Report:
         """What an inspection of the ledger found; nothing is written."""

@@ -35,7 +35,7 @@ WORDS = (
     "?",
 )
 texts = st.one_of(
-    st.text(min_size=1, max_size=200),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=200),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=90).map(" ".join),
 )
 notes = st.builds(

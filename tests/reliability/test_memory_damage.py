@@ -183,7 +183,7 @@ def test_an_item_that_the_index_knows_and_the_file_does_not_hold_is_damage(sampl
 def test_a_rebuild_saves_what_can_be_read_and_keeps_the_rest_aside(sample, tmp_path):
     content, texts, answers = sample
     put(tmp_path, content)
-    whole = memory_at(tmp_path).rebuild()
+    whole = memory_at(tmp_path).rebuild(force=True)
     assert (whole.items, whole.lost) == (60, 0)
     with open(whole.kept, "rb") as file:
         assert file.read() == content
@@ -307,7 +307,7 @@ def test_killed_while_writing_at_most_the_item_in_flight_is_lost(tmp_path):
 def test_after_a_rebuild_a_process_that_had_it_open_goes_on_in_the_fresh_one(tmp_path):
     first, second = memory_at(tmp_path), memory_at(tmp_path)
     first.remember(Note("one about the parser"))
-    second.rebuild()
+    second.rebuild(force=True)
     first.remember(Note("two about the parser"))
     assert {hit.item.text for hit in second.recall("parser")} == {
         "one about the parser",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core import archive, links
+from ..core import archive, links, text
 from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, PURGED, UNPURGED, Merge
 from ..errors import InvalidInput, MergeConflict, in_words
 
@@ -25,8 +25,8 @@ class Archive:
 
     def lines(self, progress: Progress = id) -> Iterator[bytes]:
         """The ledger as an archive, a line a task, all of one moment."""
-        yield archive.header()
         with self._store.read() as txn:
+            yield archive.header(txn.listing(0, 1).total)
             for number, stored in enumerate(txn.everything(), 1):
                 yield archive.line_of(stored)
                 progress(number)
@@ -45,8 +45,9 @@ class Archive:
     ) -> Merge:
         """Take an archive in, all of it or nothing.
 
-        InvalidInput names the line that cannot be used.  MergeConflict lists every task whose
-        history here and there differs.  What is older there is passed over.
+        InvalidInput names the line that cannot be used, or says how many tasks are missing of
+        those that the first line promises.  MergeConflict lists every task whose history here and
+        there differs.  What is older there is passed over.
         """
         return self._merge(_parsed(lines), dry=dry, progress=progress)
 
@@ -76,25 +77,39 @@ class _DryRun(Exception):
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
-    number = 0
+    number = promised = 0
+    found: set[str] = set()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             if number == 1:
-                archive.check_header(line)
-            else:
-                yield archive.read_line(line)
+                promised = archive.promised(line)
+                continue
+            stored = archive.read_line(line)
         except ValueError as error:
+            hint = "For the tasks of another program, name it: --from auto."
+            if number > 1:
+                hint = "Take the export again, or mend that line."
+            elif line.startswith(b"SQLite format 3\0"):
+                hint = "It is a database: 'contextspindle restore' takes a backup or a copy in."
             raise InvalidInput(
                 f"Line {number} cannot be used: {in_words(error)}; nothing was imported",
-                hint="Take the export again, or mend that line."
-                if number > 1
-                else "For the tasks of another program, name it: --from auto.",
+                hint=hint,
                 line=number,
             ) from error
+        found.add(stored.task.id)
+        yield stored
     if not number:
         raise InvalidInput("The archive is empty")
+    if len(found) < promised:
+        raise InvalidInput(
+            f"It was cut off: its first line promises {text.counted(promised, 'task')}, and"
+            f" {len(found):,} came; nothing was imported",
+            hint="Take the export again. To import what is there, take the count of tasks out of"
+            " the first line.",
+            missing=promised - len(found),
+        )
 
 
 def _taken(txn: WriteTxn, incoming: Iterable[Stored], progress: Progress) -> Merge:

@@ -72,8 +72,7 @@ def _session(
     # An id by its start, which is enough to ask for it; a name that somebody gave as it is.
     name = folded(session_of(snapshot))
     name = shortened(name, 40) if snapshot.get("trigger") == BY_HAND else name[:8]
-    age = instant.age(snapshot["at"], now)
-    facts = [age if age == "just now" else f"{age} ago"]
+    facts = [instant.ago(snapshot["at"], now)]
     branch, folder = _branch(snapshot), _word(snapshot, "cwd")
     if branch and branch != _branch(own or {}):
         facts.append(f"branch {shortened(folded(branch), 40)}")

@@ -8,7 +8,7 @@ holds (:mod:`.moment`).
 from __future__ import annotations
 
 from ..core.text import clean, folded, quoted, shortened, size
-from ..core.transcript import CLOSING, OPENING
+from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import (
     InvalidInput,
@@ -279,13 +279,12 @@ class Fuse:
             return Restored("", "", problem="" if error.exit_status == 3 else _reason(error))
         if not page.items:
             return Restored("", "")
-        age = instant.age(snapshot["at"], self._clock())
+        ago = instant.ago(snapshot["at"], self._clock())
         latest = shortened(folded(_task_line(page.items[0])), 300)
         count = f"{page.total} tasks have" if page.total > 1 else "1 task has"
         text = (
-            f"{OPENING} {count} changed since this session's snapshot"
-            f" ({age if age == 'just now' else age + ' ago'}), the latest: {latest}."
-            f" 'contextspindle task inbox' shows what is live. {CLOSING}\n"
+            f"{NOTHING_QUOTED} {count} changed since this session's snapshot ({ago}), the latest:"
+            f" {latest}. 'contextspindle task inbox' shows what is live. {CLOSING}\n"
         )
         return Restored(text, snapshot["session"], snapshot["at"])
 
@@ -301,10 +300,10 @@ class Fuse:
         tasks, problem = self._live_tasks(task)
         if not tasks and not protocol:
             return Restored("", "", problem=problem)
-        if harness:
-            tasks = relay.with_others(self._log, tasks, session, harness, self._clock())
-        room = START_BUDGET - size(protocol)
-        found = self._assembled(None, session, tasks, room, problem, begins=True)
+        now = self._clock()
+        told = relay.with_others(self._log, tasks, session, harness, now) if harness else tasks
+        room, quotes = START_BUDGET - size(protocol), told != tasks
+        found = self._assembled(None, session, told, room, problem, begins=True, quotes=quotes)
         before, closing, behind = found.text.rpartition(CLOSING)
         return found._replace(text=f"{before}{protocol}{closing}{behind}")
 
@@ -318,6 +317,7 @@ class Fuse:
         *,
         thorough: bool = False,
         begins: bool = False,
+        quotes: bool = False,
         whose: Callable[[object], str] | None = None,
     ) -> Restored:
         from ..core import instant
@@ -328,8 +328,8 @@ class Fuse:
         own = session_of(snapshot) if snapshot else (key or "").partition("/")[0]
         others = others_here(self._log, self._ledger, snapshot, own, now)
         if snapshot is None:
-            header = Header(session=key or "", notes=(*_notes(None, problem)[begins:], *others))
-            return Restored(assemble(Draft(), header, tasks, budget), "", problem=problem)
+            top = Header(key or "", notes=(*_notes(None, problem)[begins:], *others), quotes=quotes)
+            return Restored(assemble(Draft(), top, tasks, budget), "", problem=problem)
         whole = Draft.from_document(snapshot.get("draft"))
         strange = ""
         try:
@@ -387,8 +387,8 @@ class Fuse:
         if first:
             lines.insert(0, f"{whose} session's{claim}: {_task_line(first._replace(claim=''))}")
         if page.next_offset:
-            # Not the last line: that one may find no room.
-            lines.insert(1, f"{page.total} live tasks in all: contextspindle task inbox")
+            # Never the last line: that one may find no room.
+            lines.insert(bool(first), f"{page.total} live tasks in all: contextspindle task inbox")
         return lines, ""
 
     def _claim(self, task: str, token: str) -> str:

@@ -241,8 +241,13 @@ class Memory:
         """What is wrong with the memory; nothing is written."""
         return self._store.findings()
 
-    def rebuild(self) -> Rebuilt:
-        """A fresh memory of what could be read of the present one, which is kept aside."""
+    def rebuild(self, *, force: bool = False) -> Rebuilt | None:
+        """A fresh memory of what could be read of the present one, which is kept aside.
+
+        None, and nothing done, if nothing is wrong with it, unless ``force``.
+        """
+        if not force and not self._store.findings():
+            return None
         return self._store.rebuild()
 
     def items(self) -> Iterable[Item]:
@@ -298,7 +303,8 @@ class Memory:
         self._store.create()
         with self._store.write() as txn:
             for note in notes:
-                note = checked(note)
+                # What others wrote down must not fail as a whole for a byte of it.
+                note = checked(note._replace(text=note.text.replace("\0", "\ufffd")))
                 note = note._replace(text=redaction.mask(note.text), at=note.at or now)
                 number = int(sha256(f"{origin}\n{note.text}".encode())[:15], 16)
                 if txn.was_taken(number):

@@ -40,6 +40,8 @@ class Purged(Value):
     """Files of the workspace that hold it and that nothing is known of."""
     outside: dict[str, str] = {}
     """What holds it and is not the workspace's: path to what it is."""
+    unread: tuple[str, ...] = ()
+    """Those of both that are named because they could not be read."""
 
 
 class Purger:

@@ -107,10 +107,10 @@ def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
     from ..core.draft import LAST, LEFT, Draft
 
     session = folded(snapshot["session"])
-    age = instant.age(snapshot["at"], now)
+    ago = instant.ago(snapshot["at"], now)
     by = f"{shortened(folded(str(snapshot.get('harness', ''))), 20)} session {session}".lstrip()
     lead = f"{task} was last worked on in another session, {by}"
-    lead += f", saved {instant.iso(snapshot['at'])} ({age if age == 'just now' else age + ' ago'})"
+    lead += f", saved {instant.iso(snapshot['at'])} ({ago})"
     end = f". All of it: contextspindle fuse restore --from {quoted(snapshot['session'])}"
     draft = Draft.from_document(snapshot["draft"])
     said, whose = next(iter(draft.of(LEFT)), None), "its agent left off"

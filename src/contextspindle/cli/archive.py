@@ -6,7 +6,7 @@ import os
 
 from ..config import wants_plain
 from ..core import instant, text
-from ..errors import InvalidInput, SpindleError
+from ..errors import InvalidInput, SpindleError, StoreCorrupt
 from ..rendering import backed_up, merge_line, report_facts, report_lines
 from . import reply
 from .reply import Reply
@@ -26,9 +26,15 @@ FINDINGS_STATUS = 7
 def verify(call: Call) -> Reply:
     """Look whether the ledger is sound."""
     space = call.workspace()
-    with _progress(call, "looked at", _held(space)) as progress:
-        report = space.verify(deep=call.values["deep"], progress=progress)
     copies = space.copies()
+    with _progress(call, "looked at", _held(space)) as progress:
+        try:
+            report = space.verify(deep=call.values["deep"], progress=progress)
+        except StoreCorrupt as error:  # so badly that there is nothing more to list
+            error.hint = StoreCorrupt.remedy
+            if copies.days:
+                error.hint += f" Daily copies are in {copies.folder}."
+            raise
     data = {
         "sound": not report.findings,
         "tasks": report.tasks,
@@ -135,7 +141,10 @@ def _lines(source: str) -> Iterator[bytes]:
         with open(0 if source == "-" else source, "rb", closefd=source != "-") as file:
             yield from file
     except OSError as error:
-        raise InvalidInput(f"{source} cannot be read: {error.strerror}") from error
+        hint = None
+        if os.path.isfile(os.path.join(source, "manifest.json")):
+            hint = f"If it is a backup: 'contextspindle restore {source}' takes it in."
+        raise InvalidInput(f"{source} cannot be read: {error.strerror}", hint=hint) from error
 
 
 def _merge_data(merge: Merge) -> dict[str, object]:

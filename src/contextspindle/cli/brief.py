@@ -23,10 +23,10 @@ def prime(call: Call) -> Reply:
     except WorkspaceNotFound:
         if named:
             raise
-        return Reply(nothing, "", "")
+        return Reply(nothing, "")
     if not space.accepted():
         said = f"{space.root} came with the repository; to trust it: contextspindle init --accept"
-        return Reply({**nothing, "workspace": space.root}, "", "", (said,))
+        return Reply({**nothing, "workspace": space.root}, "", warnings=(said,))
     found, task = primed(space.fuse(), space.settings.session, space.settings.claim)
     data = {
         "text": found.text,
@@ -35,7 +35,7 @@ def prime(call: Call) -> Reply:
         "task": task or None,
         "problem": found.problem,
     }
-    return Reply(data, found.text, task)
+    return Reply(data, found.text)
 
 
 def onboard(call: Call) -> Reply:

@@ -1,14 +1,15 @@
 """Completion for shells: a script that is made from the table of commands, and asks nothing later.
 
-Words, options and their meaning are in the script; only the ids of tasks are asked of the ledger,
-at the moment somebody wants one.  A script says the same as the help, because both are made here.
+Words, options, their values and their meaning are in the script; only the ids of tasks are asked of
+the ledger, at the moment somebody wants one.  A script says the same as the help, because both are
+made here.
 """
 
 from __future__ import annotations
 
 from ..errors import InvalidInput
 from .reply import Reply
-from .table import COMMANDS, GLOBAL_OPTIONS
+from .table import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,11 +42,23 @@ def _next_words() -> dict[str, list[tuple[str, str]]]:
             whole = at + 1 == len(command.words)
             if word not in dict(listed):
                 listed.append((word, command.summary if whole else f"{word} ..."))
+    for command in COMMANDS:
+        for place in command.positionals[:1]:
+            if place.choices:
+                named = [(one, place.help) for one in place.choices]
+                found.setdefault(" ".join(command.words), []).extend(named)
     return found
 
 
+def _values(command: Command) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The options of a command whose values are known, with them."""
+    for option in command.options:
+        if option.choices:
+            yield option.flag, option.choices
+
+
 def _options(command: Command) -> Iterator[tuple[str, str]]:
-    for option in (*command.options, *GLOBAL_OPTIONS):
+    for option in (*command.options, *command.general()):
         yield option.flag, option.help
 
 
@@ -54,28 +67,44 @@ def _takes_id(command: Command) -> bool:
 
 
 def _bash() -> str:
+    words = [
+        f"        '{words}') found='{' '.join(word for word, _ in following)}' ;;"
+        for words, following in _next_words().items()
+    ]
     lines = []
-    for words, following in _next_words().items():
-        lines.append(f"        '{words}') found='{' '.join(word for word, _ in following)}' ;;")
     for command in COMMANDS:
         flags = " ".join(flag for flag, _ in _options(command))
         ids = f" ids='{_IDS}'" if _takes_id(command) else ""
-        lines.append(f"        '{' '.join(command.words)}'*) options='{flags}'{ids} ;;")
-    return _BASH.format(cases="\n".join(lines), names=NAMES)
+        known = _cases(command, "values='{}'", " ")
+        lines.append(f"        '{' '.join(command.words)}'*) options='{flags}'{ids}{known} ;;")
+    return _BASH.format(words="\n".join(words), cases="\n".join(lines), names=NAMES)
+
+
+def _cases(command: Command, setting: str, between: str) -> str:
+    """The values behind each option of a command, as a shell's ``case`` on the word before."""
+    cases = [
+        f"{flag}) {setting.format(between.join(choices))} ;;" for flag, choices in _values(command)
+    ]
+    return f"; case $before in {' '.join(cases)} esac" if cases else ""
 
 
 _BASH = """\
 # Completion of contextspindle for bash: source <(contextspindle completion bash)
 _contextspindle() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} said='' one found='' options='' ids=''
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
+    local said='' one found='' options='' ids='' values=''
     for one in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
         case $one in -*) ;; *) said+="${{said:+ }}$one" ;; esac
     done
     case $said in
+{words}
+    esac
+    case $said in
 {cases}
     esac
     [[ $word == -* ]] && found=$options
-    [[ $word != -* && -n $ids ]] && found=$(eval "$ids")
+    [[ $word != -* && -n $values ]] && found=$values
+    [[ $word != -* && -z $values && -n $ids ]] && found=$(eval "$ids")
     COMPREPLY=($(compgen -W "$found" -- "$word"))
 }}
 complete -o default -F _contextspindle {names}
@@ -83,31 +112,37 @@ complete -o default -F _contextspindle {names}
 
 
 def _zsh() -> str:
-    lines = []
+    first, lines = [], []
     for words, following in _next_words().items():
         told = " ".join(_quoted(f"{word}:{meaning}") for word, meaning in following)
-        lines.append(f"        '{words}') found=({told}) ;;")
+        first.append(f"        '{words}') found=({told}) ;;")
     for command in COMMANDS:
         told = " ".join(_quoted(f"{flag}:{meaning}") for flag, meaning in _options(command))
         ids = f" ids='{_IDS}'" if _takes_id(command) else ""
-        lines.append(f"        '{' '.join(command.words)}'*) options=({told}){ids} ;;")
-    return _ZSH.format(cases="\n".join(lines), names=NAMES)
+        known = _cases(command, "values=({})", " ")
+        lines.append(f"        '{' '.join(command.words)}'*) options=({told}){ids}{known} ;;")
+    return _ZSH.format(words="\n".join(first), cases="\n".join(lines), names=NAMES)
 
 
 _ZSH = """\
 #compdef {names}
 # Completion of contextspindle for zsh: source <(contextspindle completion zsh)
 _contextspindle() {{
-    local said='' one ids=''
-    local -a found options
+    local said='' one ids='' before=${{words[CURRENT-1]}}
+    local -a found options values
     for one in ${{words[2,CURRENT-1]}}; do
         case $one in -*) ;; *) said+="${{said:+ }}$one" ;; esac
     done
+    case $said in
+{words}
+    esac
     case $said in
 {cases}
     esac
     if [[ $PREFIX == -* ]]; then
         _describe option options
+    elif (( $#values )); then
+        _describe value values
     elif (( $#found )); then
         _describe command found
     elif [[ -n $ids ]]; then
@@ -138,8 +173,11 @@ def _fish() -> str:
             under = f"-n '__contextspindle_under \"{words}\"'"
             if _takes_id(command):
                 lines.append(f"complete -c {name} {under} -f -a '({_IDS})'")
+            values = dict(_values(command))
             for flag, meaning in _options(command):
-                lines.append(f"complete -c {name} {under} -l {flag[2:]} -d {_quoted(meaning)}")
+                known = f" -x -a {_quoted(' '.join(values[flag]))}" if flag in values else ""
+                told = f"-l {flag[2:]} -d {_quoted(meaning)}{known}"
+                lines.append(f"complete -c {name} {under} {told}")
     return "\n".join(lines) + "\n"
 
 

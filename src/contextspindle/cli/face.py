@@ -110,6 +110,8 @@ def sign(status: str, *, word: bool = True) -> Text:
 
 def ago(moment: int, at: int) -> Text:
     """How long ago that was, in the fewest letters."""
+    if instant.is_ahead(moment, at):
+        return Text(instant.iso(moment)[:10], style=DIM)
     number, _, unit = instant.age(moment, at).partition(" ")
     return Text(number + unit[0] if number.isdigit() else "now", style=DIM)
 

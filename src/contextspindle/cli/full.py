@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
@@ -16,6 +17,9 @@ from . import table
 from .table import Command
 
 WIDTH = 88
+"""The columns of a help page; at a narrower terminal, its own."""
+LEAST = 20
+"""The columns that a text beside its word has at least."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -196,16 +200,18 @@ def help_text(words: list[str]) -> str:
 
 
 def _overview(commands: list[Command], *, top: bool) -> str:
-    lines = ["usage: contextspindle COMMAND [OPTION]...", ""]
+    usage = "usage: contextspindle COMMAND [OPTION]..."
+    lines = [*textwrap.wrap(usage, _width(), subsequent_indent="    "), ""]
     if top:
-        lines += ["Durable task continuity for AI coding agents.", ""]
-    width = max(len(" ".join(one.words)) for one in commands)
-    lines += [f"  {' '.join(one.words):{width}}  {one.summary}" for one in commands]
+        lines += [*textwrap.wrap("Durable task continuity for AI coding agents.", _width()), ""]
+    lines += _columns([(" ".join(one.words), one.summary) for one in commands])
     lines += ["", "Every command takes:"]
     lines += _option_lines(table.GLOBAL_OPTIONS)
     if top:
-        lines += ["", "'contextspindle --version' prints the version."]
-    lines += ["", "'contextspindle COMMAND --help' shows one command with examples."]
+        more = "'contextspindle --version' prints the version."
+        lines += ["", *textwrap.wrap(more, _width())]
+    more = "'contextspindle COMMAND --help' shows one command with examples."
+    lines += ["", *textwrap.wrap(more, _width())]
     return "\n".join(lines) + "\n"
 
 
@@ -220,15 +226,16 @@ def _command_help(command: Command) -> str:
         for one in command.positionals
     ]
     usage = " ".join([words, *places, *(["[OPTION]..."] if command.options else [])])
-    lines = [f"usage: {usage}", "", command.summary]
+    lines = textwrap.wrap(f"usage: {usage}", _width(), subsequent_indent="    ")
+    lines += ["", *textwrap.wrap(command.summary, _width())]
     if command.positionals:
         lines.append("")
         lines += _columns([(one.name.upper(), one.help) for one in command.positionals])
     if command.options:
         lines += ["", "options:", *_option_lines(command.options)]
-    lines += ["", "also:", *_option_lines(table.GLOBAL_OPTIONS)]
+    lines += ["", "also:", *_option_lines(command.general())]
     if command.details:
-        lines += ["", *textwrap.wrap(command.details, WIDTH)]
+        lines += ["", *textwrap.wrap(command.details, _width())]
     lines += ["", "examples:", *(f"  {example}" for example in command.examples)]
     return "\n".join(lines) + "\n"
 
@@ -241,11 +248,23 @@ def _option_lines(options: tuple[table.Option, ...]) -> list[str]:
     return _columns(rows)
 
 
+def _width() -> int:
+    """The columns to write in: never more than :data:`WIDTH`, so that a pipe gets the same."""
+    try:
+        return min(os.get_terminal_size(1).columns or WIDTH, WIDTH)
+    except OSError:
+        return WIDTH
+
+
 def _columns(rows: list[tuple[str, str]]) -> list[str]:
-    width = max(len(left) for left, _ in rows)
+    most = _width()
+    width = min(max(len(left) for left, _ in rows), max(most - LEAST - 4, 0))
     lines = []
     for left, right in rows:
-        first, *more = textwrap.wrap(right, WIDTH - width - 4) or [""]
+        first, *more = textwrap.wrap(right, max(most - width - 4, LEAST)) or [""]
+        if len(left) > width:  # too long to stand beside it
+            lines.append(f"  {left}")
+            left = ""
         lines.append(f"  {left:{width}}  {first}")
         lines += [" " * (width + 4) + line for line in more]
     return lines

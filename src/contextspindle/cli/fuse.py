@@ -61,7 +61,7 @@ def restore(call: Call) -> Reply:
         another = values["from"] is not None
         session = values["from"] if another else values["session"]
         found = space.fuse().restore(session, budget, thorough=True, another=another)
-        return Reply(_restored_data(found, budget), found.text, found.session)
+        return Reply(_restored_data(found, budget), found.text)
     if os.isatty(0):
         raise InvalidInput(
             "There is no hook payload on standard input", hint="By hand, use --plain."
@@ -407,7 +407,7 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
     """What an agent is told at this event."""
     from .. import workspace
     from ..actions.fuse import MAX_BUDGET, MIN_BUDGET, Restored
-    from ..core.transcript import CLOSING, OPENING
+    from ..core.transcript import CLOSING, NOTHING_QUOTED
 
     nothing = Restored("", "")
     if not space.accepted():
@@ -431,7 +431,7 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
         except SnapshotNotFound:
             if not mark:
                 return nothing
-            found = Restored(f"{OPENING}\n{CLOSING}\n", "")
+            found = Restored(f"{NOTHING_QUOTED}\n{CLOSING}\n", "")
     elif event.source in ("startup", "clear"):
         found = fuse.start(event.session, harness=event.caller)
     else:

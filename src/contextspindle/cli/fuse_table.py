@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from .shape import Command, Option, Positional
 
+HARNESSES = (
+    *("claude-code", "codex", "qwen-code", "droid", "gemini", "copilot-cli", "opencode", "cursor"),
+    *("cline", "plain"),
+)
+_PROGRAMS = (*HARNESSES[:-2], "vscode")
 _SESSION = Option("--session", "the session's id; the newest snapshot if left out", metavar="ID")
 _WRITE = Option("--write", "change the file", "switch")
 _REMOVE = Option("--remove", "take out exactly what was put in", "switch")
@@ -13,7 +18,11 @@ _SECTION = (
     Option("--check", "say whether it is there and current; status 6 if not", "switch"),
 )
 _SETUP = (
-    Option("--project", "the settings of this project, yours alone", "switch"),
+    Option(
+        "--project",
+        "the settings of this project; yours alone in Claude Code, else a file that git sees",
+        "switch",
+    ),
     Option("--shared", "the settings of this project that are committed", "switch"),
     _WRITE,
     _REMOVE,
@@ -79,7 +88,13 @@ FUSE_COMMANDS = (
         "setup",
         "setup",
         "Set up the programs that run agents: a preview, unless told to write.",
-        (Positional("harness", "the program; all that are found if left out", required=False),),
+        (
+            Positional(
+                *("harness", "the program; all that are found if left out"),
+                required=False,
+                choices=_PROGRAMS,
+            ),
+        ),
         (
             Option("--hooks", "the hooks of the fuse alone", "switch"),
             Option("--mcp", "the MCP server alone", "switch"),
@@ -106,7 +121,12 @@ FUSE_COMMANDS = (
         "Serve the tools to an agent's program over MCP, until it goes.",
         (),
         (
-            Option("--tools", "all, few (what an agent needs), or read", metavar="CHOICE"),
+            Option(
+                "--tools",
+                "all, few (what an agent needs), or read",
+                metavar="CHOICE",
+                choices=("all", "few", "read"),
+            ),
             Option("--resources", "offer tasks as resources too", "switch"),
             Option("--http", "over HTTP on this machine, instead of standard input", "switch"),
             Option("--host", "the address to listen at; 127.0.0.1 if left out", metavar="ADDRESS"),
@@ -152,6 +172,7 @@ FUSE_COMMANDS = (
                 "--harness",
                 "the program that wrote it; found from the content if left out",
                 metavar="NAME",
+                choices=HARNESSES,
             ),
         ),
         (
@@ -161,6 +182,7 @@ FUSE_COMMANDS = (
         "As a hook it always ends with status 0 and prints nothing that is not for the harness. It"
         " is one where standard input is no terminal and none of --transcript, --session and --json"
         " is given: then what is wrong with the call, too, is an incident in 'fuse status'.",
+        quiet="the session's id",
     ),
     Command(
         ("fuse", "restore"),
@@ -179,7 +201,12 @@ FUSE_COMMANDS = (
             Option(
                 "--budget", "the most UTF-8 bytes, 500 to 9,500", "number", "BYTES", "500 to 9,500"
             ),
-            Option("--harness", "as a hook: whose; claude-code if left out", metavar="NAME"),
+            Option(
+                "--harness",
+                "as a hook: whose; claude-code if left out",
+                metavar="NAME",
+                choices=HARNESSES,
+            ),
         ),
         (
             "contextspindle fuse restore --plain",
@@ -213,9 +240,9 @@ FUSE_COMMANDS = (
         "snapshots",
         "source",
         "Print what stands in the transcript behind a pointer such as [L123].",
-        (Positional("line", "the number of the pointer", "number", bounds="1 or more"),),
+        (Positional("line", "the pointer, or its number: '[L123]', L123 or 123"),),
         (_SESSION,),
-        ("contextspindle fuse source 123 --session 6d61b693",),
+        ("contextspindle fuse source L123 --session 6d61b693",),
         "Secrets are masked. A line that is not the one that was read at the save is refused.",
     ),
     Command(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from ..errors import InvalidInput
+from . import reply
 from .reply import Reply
 
 TYPE_CHECKING = False
@@ -10,6 +13,11 @@ if TYPE_CHECKING:
     from . import Call
 
 CHOICES = ("all", "few", "read")
+WAITING = (
+    "This waits for an agent's program, which speaks MCP on standard input;"
+    " 'contextspindle setup --mcp' connects one. Ctrl-C ends it.\n"
+)
+"""What a person is told who starts it at a terminal, where nothing else would be seen."""
 
 
 def serve(call: Call) -> Reply:
@@ -34,6 +42,8 @@ def serve(call: Call) -> Reply:
     else:
         from ..mcp_server import stdio
 
+        if os.isatty(0):
+            reply.put(reply.ERR, WAITING)
         _stay()
         stdio.serve(named, which, resources=resources)
     return Reply(None, "")

@@ -50,7 +50,12 @@ def verify(call: Call) -> Reply:
 
 def rebuild(call: Call) -> Reply:
     """Make a fresh memory of what can be read of the present one."""
-    done = call.workspace().memory().rebuild()
+    memory = call.workspace().memory()
+    done = memory.rebuild(force=call.values["force"])
+    if done is None:
+        items = memory.stats()[0].items
+        said = "memory: sound, so nothing was done; --force makes a fresh one all the same\n"
+        return Reply({"items": items, "lost": 0, "kept": ""}, said, "")
     line = f"{done.items:,} items saved, {done.lost:,} lost; the file as it was: {done.kept}\n"
     return Reply(done._asdict(), line, done.kept)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .fuse_table import HARNESSES
 from .shape import Command, Option, Positional
 
 _SESSION = Option("--session", "the session that it belongs to", metavar="ID")
@@ -30,6 +31,7 @@ MEMORY_COMMANDS = (
         "The memory is bounded: when it is full, what is worth least shrinks to its rarest words,"
         " then goes; the answer names it. The same text again, but for case and blanks, is counted"
         " and not repeated. Secrets are masked.",
+        quiet="the id",
     ),
     Command(
         ("recall",),
@@ -57,6 +59,7 @@ MEMORY_COMMANDS = (
         ),
         "No query is a mistake: there is no syntax. The same query on the same memory gives the"
         " same answer. Scores compare the hits of one query and mean nothing else.",
+        quiet="the ids",
     ),
     Command(
         ("stats",),
@@ -77,6 +80,7 @@ MEMORY_COMMANDS = (
         ("contextspindle forget m-17",),
         "Its text is not shown again. To remove a text from everywhere that it was kept, backups"
         " and snapshots included, more is needed than this.",
+        quiet="the id",
     ),
     Command(
         ("memory", "sync"),
@@ -86,7 +90,11 @@ MEMORY_COMMANDS = (
         (Positional("transcript", "the transcript to read", "path"),),
         (
             Option("--session", "the session's id; else the name of the file", metavar="ID"),
-            Option("--harness", "the program that wrote it; found from its lines if left out"),
+            Option(
+                "--harness",
+                "the program that wrote it; found from its lines if left out",
+                choices=HARNESSES,
+            ),
         ),
         ("contextspindle memory sync ~/.claude/projects/-code-shop/6d61b693.jsonl",),
         "What was taken from a session once is not taken again, even if it was forgotten since.",
@@ -124,8 +132,10 @@ MEMORY_COMMANDS = (
         "rebuild",
         "Make a fresh memory of what can be read of the present one, which is kept aside.",
         (),
-        (),
-        ("contextspindle memory rebuild",),
-        "For a memory that is damaged. Items keep their ids. Tasks are not touched.",
+        (Option("--force", "do it although nothing is wrong with the memory", "switch"),),
+        ("contextspindle memory rebuild", "contextspindle memory rebuild --force"),
+        "For a memory that is damaged: a sound one is left as it is. Items keep their ids. Tasks"
+        " are not touched.",
+        quiet="the path of the file that was kept aside",
     ),
 )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from . import Call
 
 LEFT_STATUS = 7
+ASIDE = "copies put aside"
+"""The place whose items are removed as a whole."""
 SHOWN = 50
 """The most tasks that the text lists; the document has all of them."""
 
@@ -76,16 +78,26 @@ def _lines(found: Purged, *, write: bool) -> Iterator[str]:
             yield f"and {len(found.tasks) - SHOWN} more tasks; --json lists all of them"
             break
         versions = ", ".join(map(str, one.versions))
-        yield f"task {task_id}: version {versions}; head {one.old[-1]} is now {one.new[-1]}"
+        done = "is now" if write else "would become"
+        said = f"{'purged' if write else 'would be purged'} in version {versions}"
+        yield f"task {task_id}: {said}; head {one.old[-1]} {done} {one.new[-1]}"
     for place in held:
-        yield f"{place.place}: {place.items} in {one_line(place.path)}"
+        done = "removed" if place.place == ASIDE else "purged"
+        done = done if write else f"would be {done}"
+        yield f"{place.place}: {place.items} {done} in {one_line(place.path)}"
     for task_id in found.named:
         yield f"stays: the id of task {task_id} holds it, and an id is never changed"
     for path in found.left:
-        yield f"stays: {one_line(path)}, no file of this program, holds it or cannot be read"
+        yield f"stays: {one_line(path)}, no file of this program, {_why(path in found.unread)}"
     for path, kind in found.outside.items():
-        yield f"outside: {one_line(kind)} {one_line(path)} holds it or cannot be read"
+        yield f"outside: {one_line(kind)} {one_line(path)} {_why(path in found.unread)}"
         if kind == "transcript":
             yield "  and the next save of its session takes the text in again"
     if not write and (found.tasks or held):
         yield "nothing was written; the same with --write does it, and it cannot be undone"
+    elif write and (found.tasks or held):
+        yield "done: the text is out of all that is purged"
+
+
+def _why(unread: bool) -> str:
+    return "cannot be read: nobody can say that it does not hold it" if unread else "holds it"

@@ -24,6 +24,8 @@ class Positional(Value):
     """Which numbers it can be, in words."""
     prose: bool = False
     """Whether it is a text of several words, which a shell takes for one only between quotes."""
+    choices: tuple[str, ...] = ()
+    """The words that it can be, where they are few: what completion offers."""
 
 
 class Option(Value):
@@ -36,6 +38,7 @@ class Option(Value):
     metavar: str = "TEXT"
     bounds: str = "0 or more"
     """Which numbers it can be, in words."""
+    choices: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -54,12 +57,25 @@ class Command(Value):
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     details: str = ""
+    quiet: str = ""
+    """What ``--quiet`` has it print alone; empty where that option changes nothing."""
 
+    def general(self) -> tuple[Option, ...]:
+        """The options of every command, as they are for this one: those that change something."""
+        if self.quiet:
+            return tuple(
+                one._replace(help=f"print {self.quiet} alone") if one.flag == QUIET else one
+                for one in GLOBAL_OPTIONS
+            )
+        return tuple(one for one in GLOBAL_OPTIONS if one.flag != QUIET)
+
+
+QUIET = "--quiet"
 
 GLOBAL_OPTIONS = (
     Option("--workspace", "the project whose workspace to use", "path", "DIR"),
     Option("--json", "print one JSON document", "switch"),
-    Option("--quiet", "print the id alone", "switch"),
+    Option(QUIET, "print the id alone, where the command's help lists this", "switch"),
     Option("--help", "show this help", "switch"),
 )
 """Taken before or after the words of a command."""

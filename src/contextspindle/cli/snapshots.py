@@ -81,16 +81,27 @@ def show(call: Call) -> Reply:
         "items": [item._asdict() for item in draft.items],
     }
     head = f"session {text.one_line(data['session'])}, saved {data['saved']}\n"
-    return Reply(data, head + "".join(_line(item) for item in draft.items), data["session"])
+    return Reply(data, head + "".join(_line(item) for item in draft.items))
 
 
 def source(call: Call) -> Reply:
     """Print what stands behind a pointer."""
     space = _space(call)
-    line = call.values["line"]
+    line = _number(call.values["line"])
     found = space.fuse().source(line, call.values["session"], _opened)
     shown = "\n".join(text.block(part) for part in found)
     return Reply({"line": line, "texts": found}, shown + "\n")
+
+
+def _number(given: str) -> int:
+    """The line that a pointer names, as it is printed or by its number."""
+    digits = given.strip().removeprefix("[").removesuffix("]").upper().removeprefix("L")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+        shown = text.shortened(text.one_line(given), 80)
+        raise InvalidInput(
+            f"{shown!r} is not a pointer", hint="Pointers look like [L123]; 123 alone will do."
+        )
+    return int(digits)
 
 
 def prune(call: Call) -> Reply:

@@ -23,16 +23,24 @@ _OFFSET = Positional("offset", "how many to pass over", "number", required=False
 
 _TEXT_NOTE = "A TEXT of '-' is read from standard input. An empty TEXT clears the field."
 
+_STATUSES = ("open", "active", "blocked", "done", "cancelled")
+_TASK_STATUS = "open, active, blocked, done or cancelled, or another common word for one of them"
+
 _FIELDS = (
     Option(
         "--criterion", "a completion criterion; all that are given replace the present ones", "list"
     ),
-    Option("--status", "open, active, blocked, done or cancelled", metavar="STATUS"),
+    Option("--status", _TASK_STATUS, metavar="STATUS", choices=_STATUSES),
     Option("--owner", "who answers for the task"),
     Option("--blocker", "what it waits for"),
     Option("--next", "the next action"),
     Option("--parent", "the task it is a part of", metavar="ID"),
-    Option("--priority", "0 (highest) to 4, or high, medium, low", metavar="PRIORITY"),
+    Option(
+        "--priority",
+        "0 (highest) to 4, or critical, high, medium, low, lowest",
+        metavar="PRIORITY",
+        choices=("0", "1", "2", "3", "4", "critical", "high", "medium", "low", "lowest"),
+    ),
     Option("--label", "a label to add", "list"),
     Option("--depends-on", "a task that must be done first", "list", "ID"),
     Option("--decision", "a decision and its reason, recorded for good", "list"),
@@ -62,6 +70,7 @@ COMMANDS = (
         ("contextspindle init", "contextspindle init ~/code/shop"),
         "Without PATH it is the workspace that commands find from here, else one at the top of the"
         " git checkout, else one in the current folder.",
+        quiet="the folder of the workspace",
     ),
     Command(
         ("task", "create"),
@@ -86,6 +95,7 @@ COMMANDS = (
             "contextspindle task create 'Fix #42' --key issue-42 --next 'reproduce it' --json",
         ),
         _TEXT_NOTE,
+        quiet="the id",
     ),
     Command(
         ("task", "update"),
@@ -115,6 +125,7 @@ COMMANDS = (
         + " A change of goal or criteria, a cancellation and a reopening need a --decision in the"
         " same update. Done needs criteria, fresh evidence for each of them, no blocker, and every"
         " dependency done.",
+        quiet="the id",
     ),
     Command(
         ("task", "prove"),
@@ -145,6 +156,7 @@ COMMANDS = (
         " recorded,"
         " ends with status 5, and never satisfies the done gate; so is one that changed what it is"
         " about.",
+        quiet="the id",
     ),
     Command(
         ("task", "claim"),
@@ -169,6 +181,7 @@ COMMANDS = (
         "It prints a token. Carry it in your writes (--claim TOKEN, or CONTEXTSPINDLE_CLAIM): each"
         " of them puts the end of the lease off. After the end another may take the task over; the"
         " old token is then refused with CLAIM_LOST.",
+        quiet="the token",
     ),
     Command(
         ("task", "renew"),
@@ -182,6 +195,7 @@ COMMANDS = (
         ),
         (),
         ("contextspindle task renew t-3fz81qmk.7c1v0zq4e2m9t8xa",),
+        quiet="the token",
     ),
     Command(
         ("task", "release"),
@@ -191,6 +205,7 @@ COMMANDS = (
         (Positional("id", "the task's whole id"),),
         (_CLAIM,),
         ("contextspindle task release t-3fz81qmk --claim t-3fz81qmk.7c1v0zq4e2m9t8xa",),
+        quiet="the id",
     ),
     Command(
         ("task", "ready"),
@@ -202,6 +217,7 @@ COMMANDS = (
         ("contextspindle task ready 10", "contextspindle task ready --explain t-3fz8"),
         "Ready is what is open or active, has no blocker, whose dependencies are all done, and"
         " which nobody holds.",
+        quiet="the ids",
     ),
     Command(
         ("task", "show"),
@@ -215,6 +231,7 @@ COMMANDS = (
             ),
         ),
         ("contextspindle task show t-3fz8", "contextspindle task show t-3fz81qmk --as-of 2 --json"),
+        quiet="the id",
     ),
     Command(
         ("task", "list"),
@@ -223,12 +240,13 @@ COMMANDS = (
         "List tasks, the newest created first.",
         (_OFFSET, _LIMIT),
         (
-            Option("--status", "only this status", "list", "STATUS"),
+            Option("--status", "only this status", "list", "STATUS", choices=_STATUSES),
             Option("--owner", "only this owner's"),
             Option("--label", "only with this label"),
             Option("--parent", "only parts of this task", metavar="ID"),
         ),
         ("contextspindle task list", "contextspindle task list 100 50 --status open"),
+        quiet="the ids",
     ),
     Command(
         ("task", "inbox"),
@@ -238,6 +256,7 @@ COMMANDS = (
         (_LIMIT, _OFFSET),
         (),
         ("contextspindle task inbox", "contextspindle task inbox 10"),
+        quiet="the ids",
     ),
     Command(
         ("task", "board"),
@@ -293,6 +312,7 @@ COMMANDS = (
             "contextspindle task search ZED-417 10 --json",
         ),
         "Every word must be there; a word also finds those that begin with it.",
+        quiet="the ids",
     ),
     Command(
         ("task", "history"),
@@ -306,6 +326,7 @@ COMMANDS = (
         ),
         (),
         ("contextspindle task history t-3fz8", "contextspindle task history t-3fz8 3 20"),
+        quiet="the id",
     ),
     Command(
         ("task", "children"),
@@ -315,6 +336,7 @@ COMMANDS = (
         (_ID, _OFFSET, _LIMIT),
         (),
         ("contextspindle task children t-3fz8",),
+        quiet="the ids",
     ),
     Command(
         ("task", "context"),
@@ -358,6 +380,7 @@ COMMANDS = (
         ),
         (),
         ("contextspindle backup ~/backups/shop-2026-11-30",),
+        quiet="the folder",
     ),
     Command(
         ("restore",),
@@ -381,12 +404,20 @@ COMMANDS = (
         "export",
         "Write the whole ledger as lines of JSON, history included.",
         (Positional("file", "a file that does not exist yet; '-' for standard output", "path"),),
-        (Option("--as", "another program's form instead, without history: beads", metavar="NAME"),),
+        (
+            Option(
+                "--as",
+                "another program's form instead, without history: beads",
+                metavar="NAME",
+                choices=("beads",),
+            ),
+        ),
         (
             "contextspindle export ledger.jsonl",
             "contextspindle export - --workspace ~/code/shop",
             "contextspindle export issues.jsonl --as beads",
         ),
+        quiet="the path of the file",
     ),
     Command(
         ("import",),
@@ -400,6 +431,7 @@ COMMANDS = (
                 "--from",
                 "the other program: beads, taskmaster, backlog, original, or auto",
                 metavar="NAME",
+                choices=("beads", "taskmaster", "backlog", "original", "auto"),
             ),
             Option("--write", "with --from: do it; without it is a dry run", "switch"),
         ),
@@ -433,8 +465,8 @@ COMMANDS = (
         ("completion",),
         "completion",
         "completion",
-        "Print the script that completes commands, options and ids of tasks in a shell.",
-        (Positional("shell", "bash, zsh or fish"),),
+        "Print the script that completes commands, options, their values and ids of tasks.",
+        (Positional("shell", "bash, zsh or fish", choices=("bash", "zsh", "fish")),),
         (),
         (
             "contextspindle completion bash",

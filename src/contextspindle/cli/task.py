@@ -55,9 +55,17 @@ def update(call: Call) -> Reply:
         from ..core.evidence import asked
 
         criterion = asked(call.values["for"])
+    files = call.values["evidence_file"]
+    if not (files or any(request)):
+        from ..errors import InvalidInput
+
+        raise InvalidInput(
+            "There is nothing to change: no option says what",
+            hint="For example --status, --next, --note, --decision, --evidence; to keep a claim:"
+            " 'contextspindle task renew'.",
+        )
     space = call.workspace()
     ledger = space.ledger()
-    files = call.values["evidence_file"]
     outcome = ledger.update(
         call.values["id"],
         request,
@@ -169,7 +177,7 @@ def context(call: Call) -> Reply:
         "omitted": found.omitted,
         "shortened": found.shortened,
     }
-    return Reply(data, found.text, found.lines[0].task)
+    return Reply(data, found.text)
 
 
 # -- what is asked

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .reply import Reply
 
-LEAST, MOST = 40, 200
+LEAST, MOST = 20, 200
 """The columns that a picture is fitted to, however narrow or wide the terminal is."""
 PATIENCE = 0.4
 """Seconds of work before it is told how far it is."""

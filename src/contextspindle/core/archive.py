@@ -56,18 +56,25 @@ class Merge(Value):
     """Those that are from before a purge here, and passed over."""
 
 
-def header() -> bytes:
-    """The first line of an archive."""
-    return canon.encode({"format": FORMAT, "version": VERSION}) + b"\n"
+def header(tasks: int) -> bytes:
+    """The first line of an archive of so many tasks: by that, one that was cut off is known."""
+    return canon.encode({"format": FORMAT, "tasks": tasks, "version": VERSION}) + b"\n"
 
 
-def check_header(line: bytes) -> None:
-    """ValueError unless ``line`` begins an archive that this program can read."""
+def promised(line: bytes) -> int:
+    """How many tasks the archive holds that ``line`` begins; 0 from before that was said.
+
+    ValueError unless this program can read it.
+    """
     found = canon.decode(line)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError("it is not an export of a ledger")
     if found.get("version") != VERSION:
         raise ValueError(f"it has version {found.get('version')}, not {VERSION}")
+    tasks = found.get("tasks", 0)
+    if type(tasks) is not int or tasks < 0:
+        raise ValueError(f"it says that it holds {tasks!r} tasks")
+    return tasks
 
 
 def line_of(stored: Stored) -> bytes:

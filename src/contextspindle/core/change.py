@@ -246,6 +246,9 @@ def _check_rules(
         reasons += _gate(after, look, world)
     if reasons:
         kind = DoneRefused if gated else Refused
+        if not before.version:  # its id was never anybody's
+            verb = "cannot begin as done" if gated else "cannot be created like this"
+            raise kind(f"The task {verb}:", reasons)
         verb = "cannot be done" if gated else "cannot be changed like this"
         raise kind(f"Task {after.id} {verb}:", reasons, task=after.id)
 

@@ -93,8 +93,25 @@ def _zone(time: str) -> tuple[str, int]:
     return time[:at].strip(), ahead if time[at] == "+" else -ahead
 
 
+SKEW = 60
+"""Seconds by which two clocks may differ: what is no further ahead is now."""
+
+
+def is_ahead(then: int, now: int) -> bool:
+    """Whether ``then`` is in the future, by more than :data:`SKEW`."""
+    return then - now > SKEW * 1_000
+
+
+def ago(then: int, now: int) -> str:
+    """When ``then`` was, roughly: ``4 minutes ago``, ``just now``, or the future with its date."""
+    found = age(then, now)
+    return f"{found} ago" if found[0].isdigit() else found
+
+
 def age(then: int, now: int) -> str:
-    """How long ago ``then`` was, roughly: ``4 minutes``; ``just now`` also for the future."""
+    """How long ago ``then`` was, roughly: ``4 minutes``, or as :func:`ago` for what is not past."""
+    if is_ahead(then, now):
+        return f"in the future ({iso(then)[:10]})"
     seconds = (now - then) // 1_000
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
         if seconds >= size:

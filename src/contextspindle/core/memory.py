@@ -149,7 +149,7 @@ def not_there(seq: int) -> ItemNotFound:
 
 def checked(note: Note) -> Note:
     """``note`` in valid Unicode and within its limits.  InvalidInput."""
-    body = texts.clean(note.text)
+    body = _kept("text", note.text)
     if not body.strip():
         raise InvalidInput("There is no text to remember")
     if texts.size(body) > MAX_TEXT:
@@ -171,10 +171,17 @@ def checked(note: Note) -> Note:
 
 
 def _named(what: str, given: str, most: int) -> str:
-    given = texts.clean(given)
+    given = _kept(what, given)
     if texts.size(given) > most:
         raise InvalidInput(f"The {what} is longer than {most:,} bytes")
     return given
+
+
+def _kept(what: str, given: str) -> str:
+    """``given`` in valid Unicode.  A zero byte is refused here as in a task."""
+    if "\0" in given:
+        raise InvalidInput(f"The {what} holds a zero byte, which no store can keep")
+    return texts.clean(given)
 
 
 def entry_of(text: str, by: str, at: int) -> Entry:

@@ -43,7 +43,7 @@ from .setdown import (
     state_line,
 )
 from .text import ELLIPSIS, block, cut_start, folded, shortened, size
-from .transcript import CLOSING, OPENING
+from .transcript import CLOSING, NOTHING_QUOTED, OPENING
 from .value import Value
 
 TYPE_CHECKING = False
@@ -111,6 +111,8 @@ class Header(Value):
     source: str = ""
     more: str = ""
     notes: tuple[str, ...] = ()
+    quotes: bool = True
+    """Whether something of a transcript follows, or may; else all is what the ledger says."""
 
 
 def assemble(draft: Draft, header: Header, tasks: Sequence[str] = (), budget: int = DEFAULT) -> str:
@@ -129,7 +131,7 @@ class _Page:
         self.draft = draft
         self.budget = budget
         self.more = folded(header.more)
-        self.top = [OPENING, *_which(header, budget)]
+        self.top = [OPENING if header.quotes else NOTHING_QUOTED, *_which(header, budget)]
         self.shown: dict[str, list[tuple[Order, str]]] = {}
         self.quoted: dict[tuple[str, int, str], list[Item]] = {}
         self.files: dict[str, list[Item]] = {}

@@ -58,13 +58,24 @@ def of_hooks(case: Case) -> Iterator[Finding]:
             f"contextspindle setup {name} --hooks --write; an open session may have written its old"
             " settings back, so end it first.",
         )
-    if not holding and not saved:
+    if holding:
+        for one in programs.known():
+            if one.signs and one.name not in holding | saved and _can_have_hooks(one.name):
+                said = f"{one.name} is on this machine ({', '.join(one.signs)}) without our hooks"
+                advice = f"contextspindle setup {one.name} --hooks --write"
+                yield Finding("hooks", NOTE, f"{said}: its sessions are not saved", advice)
+    elif not saved:
         yield Finding(
             "hooks",
             NOTE,
             "no harness has our hooks: nothing is saved before a compaction",
             f"'contextspindle setup' shows what each program here would get. {RESTART}",
         )
+
+
+def _can_have_hooks(name: str) -> bool:
+    harness = adapter(name) if name in ADAPTERS else None
+    return bool(harness and (harness.HOOKS or getattr(harness, "PLUGIN", "")))
 
 
 def _plugins(case: Case, harness: Harness) -> list[str]:

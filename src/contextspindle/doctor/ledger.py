@@ -43,7 +43,7 @@ def of_ledger(case: Case) -> Iterator[Finding]:
         )
         return
     found = health.of_ledger(path)
-    advice = "'contextspindle verify' lists what is damaged. " + errors.StoreCorrupt.hint
+    advice = errors.StoreCorrupt.hint
     yield from _soundness("ledger", found, "task", advice)
     if found.log_bytes > LONG_LOG:
         yield Finding(

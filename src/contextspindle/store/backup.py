@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from ..core import canon
+from ..core import archive, canon
 from ..errors import InvalidInput, StoreCorrupt, in_words
 from .driver import driver, translated
 from .inspect import inspect
@@ -114,6 +114,7 @@ def opened(place: str) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
     one that was written, or is damaged.
     """
     path, manifest = (place, None) if os.path.isfile(place) else _from_folder(place)
+    _refuse_export(path)
     with _of_this_schema(path) as store:
         report = inspect(store)
         if report.findings:
@@ -146,6 +147,19 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
         yield SqliteStore(os.path.join(aside, COPY))
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _refuse_export(path: str) -> None:
+    """InvalidInput if the file is an export, which another command takes in."""
+    try:
+        with open(path, "rb") as file:
+            archive.promised(file.readline(1_000))
+    except (OSError, ValueError):
+        return
+    raise InvalidInput(
+        f"{path} is an export, not a backup",
+        hint=f"'contextspindle import {path}' takes it in.",
+    )
 
 
 def _schema_of(path: str) -> int:

@@ -165,25 +165,40 @@ def holds(path: str, eraser: Eraser) -> bool:
 
     Also if it cannot be read: then nobody could say that it does not.
     """
+    return _looked_for(path, eraser) is not False
+
+
+def unread(path: str, eraser: Eraser) -> bool:
+    """Whether it is for want of reading that :func:`holds` says so."""
+    return _looked_for(path, eraser) is None
+
+
+def _looked_for(path: str, eraser: Eraser) -> bool | None:
+    """Whether the text is there; None if it was not found and not all of it can be read."""
     if os.path.isdir(path):
-        return any(holds(one, eraser) for one in _files(path))
+        found = {_looked_for(one, eraser) for one in _files(path)}
+        return True if True in found else None if None in found else False
+    database: bool | None = False
     try:
         with open(path, "rb") as file:
-            if file.read(16) == b"SQLite format 3\0" and _in_database(path, eraser):
-                return True
+            if file.read(16) == b"SQLite format 3\0":
+                database = _in_database(path, eraser)
             file.seek(0)
             before = b""
-            while chunk := file.read(_CHUNK):
+            while not database and (chunk := file.read(_CHUNK)):
                 if eraser.holds(before + chunk):
                     return True
                 before = (before + chunk)[-len(eraser.forms[0]) :]
     except OSError:
-        return True
-    return False
+        return None
+    return database
 
 
-def _in_database(path: str, eraser: Eraser) -> bool:
-    """Whether a value in a database holds it: in the file, a long one lies in pieces."""
+def _in_database(path: str, eraser: Eraser) -> bool | None:
+    """Whether a value in a database holds it: in the file, a long one lies in pieces.
+
+    None if it cannot be read.
+    """
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
         db = driver.connect(f"file:{name}?mode=ro&immutable=1", uri=True, isolation_level=None)
@@ -199,7 +214,7 @@ def _in_database(path: str, eraser: Eraser) -> bool:
         finally:
             db.close()
     except (driver.Error, UnicodeError):
-        return True
+        return None
     return False
 
 

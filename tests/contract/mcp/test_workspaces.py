@@ -380,7 +380,7 @@ def test_what_the_command_restores_or_remembers_is_there_in_the_next_call(inside
         assert (await call("task_inbox")).task == task
         assert project("remember", "Staging is reset at two").status == 0
         assert "reset at two" in (await call("recall", query="staging")).text
-        assert project("memory", "rebuild").status == 0
+        assert project("memory", "rebuild", "--force").status == 0
         assert "Fridays" in (await call("recall", query="ship")).text
 
     inside(talk)

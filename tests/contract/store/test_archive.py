@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contextspindle.actions.archive import Archive
 from contextspindle.core import canon
+from contextspindle.core.archive import header
 from contextspindle.core.change import Request
 from contextspindle.core.evidence import CommandMark, FileMark, Record, criteria_hash
 from contextspindle.errors import InvalidInput, MergeConflict, RingRefused, StoreCorrupt
@@ -325,7 +326,9 @@ def test_a_link_to_a_task_that_is_neither_here_nor_there_is_refused(store, two, 
     late = there.create(ask(goal="late")).task.id
     there.create(ask(goal="part", parent=late))
     before = lines(store)
-    without = [line for line in lines(other) if f'"task":"{late}"'.encode() not in line]
+    _, *rest = lines(other)
+    without = [line for line in rest if f'"task":"{late}"'.encode() not in line]
+    without.insert(0, header(len(without)))
     with pytest.raises(InvalidInput, match=late):
         Archive(store).take_lines(without)
     assert lines(store) == before
@@ -394,6 +397,26 @@ def test_a_bad_line_is_named_and_nothing_is_imported(store, two, ask, bad):
     assert caught.value.details["line"] == number
     assert "nothing was imported" in caught.value.message
     assert lines(store) == before
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_an_archive_that_was_cut_off_between_two_lines_is_refused(two, kept):
+    """Each line that is left is sound, so the first one says how many there were."""
+    exported = lines(two[2])
+    here = EphemeralStore()
+    for take in (Archive(here).take_lines, Archive(here).rehearse):
+        with pytest.raises(InvalidInput, match=r"cut off.* nothing was imported") as caught:
+            take([*exported[:kept], b"\n"])
+        assert caught.value.details["missing"] == 4 - kept
+    assert len(lines(here)) == 1
+
+
+def test_an_archive_from_before_the_count_was_written_is_taken_in(two):
+    exported = lines(two[2])
+    old = b'{"format":"contextspindle ledger","version":1}\n'
+    here = EphemeralStore()
+    assert Archive(here).take_lines([old, *exported[1:3]]).created == 2
+    assert lines(here) == [exported[0].replace(b'"tasks":3', b'"tasks":2'), *exported[1:3]]
 
 
 def test_nothing_at_all_is_no_archive(store):

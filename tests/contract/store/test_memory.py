@@ -33,7 +33,7 @@ def recalled(memory, query, limit=10, **only):
 
 
 def test_what_was_remembered_is_recalled_whole(memory, clock):
-    text = "  Staging is reset\tevery night\n\nat two.\x00 \u202e "
+    text = "  Staging is reset\tevery night\n\nat two.\x01 \u202e "
     kept = memory.remember(
         Note(text, "ann", 5, "s1", "docs/runbook.md", ("ops", "night"), "staging", pinned=True)
     )

@@ -291,7 +291,7 @@ def test_a_restore_under_a_process_that_has_the_ledger_open_harms_neither(
     _, said = holder.communicate(b"\n")
     assert (holder.returncode, said) == (0, b"")
     assert open_there.stat().st_ino == inode
-    assert set(wanted.splitlines()) < set(fresh("export", "-").out.splitlines())
+    assert set(wanted.splitlines()[1:]) < set(fresh("export", "-").out.splitlines())
     assert sound(fresh("verify", "--deep", "--json"))
 
 
@@ -411,3 +411,35 @@ def test_a_file_that_cannot_be_read_is_said(project, aside):
     for place in (aside, aside / "none"):
         error = failed(project("import", str(place), "--json"), 2, "INVALID_INPUT")
         assert "cannot be read" in error["message"]
+
+
+# -- what was meant for another command
+
+
+def test_an_export_is_not_called_a_damaged_backup_and_the_other_way_round(project, create, aside):
+    create("g")
+    project("backup", str(aside / "b"))
+    project("export", str(aside / "e"))
+    error = failed(project("restore", str(aside / "e"), "--json"), 2, "INVALID_INPUT")
+    assert f"'contextspindle import {aside / 'e'}'" in error["hint"]
+    for place in (aside / "b", aside / "b" / "ledger.sqlite3"):
+        error = failed(project("import", str(place), "--json"), 2, "INVALID_INPUT")
+        assert "'contextspindle restore" in error["hint"]
+
+
+def test_what_verify_cannot_look_at_is_not_sent_to_verify_again(project, create, ledger):
+    create("g")
+    ledger.write_bytes(b"no database at all" * 400)
+    error = failed(project("verify", "--json"), 7, "STORE_CORRUPT")
+    assert "contextspindle restore COPY" in error["hint"]
+    assert "verify" not in error["hint"]
+
+
+def test_an_export_that_was_cut_off_is_refused(project, create, fresh):
+    for number in range(3):
+        create(f"g{number}")
+    cut = b"".join(exported(project).splitlines(keepends=True)[:3])
+    fresh("init", ".")
+    error = failed(fresh("import", "-", "--json", input=cut), 2, "INVALID_INPUT")
+    assert "3 tasks, and 2 came" in error["message"]
+    assert fresh("task", "list", "--json").data["total"] == 0

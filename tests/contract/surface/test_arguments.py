@@ -44,10 +44,18 @@ def test_a_named_workspace_wins_over_the_environment_and_that_over_the_nearest(p
 def test_quiet_prints_the_id_alone(project, task):
     created = project("task", "create", "g", "--quiet").out.decode()
     assert ID.fullmatch(created.removesuffix("\n"))
-    for verb in ("show", "context", "history"):
+    for verb in ("show", "history"):
         assert project("task", verb, task, "--quiet").out.decode() == f"{task}\n"
     assert project("task", "update", task, "--note", "n", "--quiet").out.decode() == f"{task}\n"
     assert project("task", "list", "--quiet").out.decode() == created + f"{task}\n"
+
+
+@pytest.mark.parametrize("words", ["task context", "task board", "prime", "fuse restore --plain"])
+def test_quiet_takes_nothing_away_where_the_help_does_not_offer_it(project, task, words):
+    given = [*words.split(), *([task] if words == "task context" else [])]
+    plain, quiet = project(*given), project(*given, "--quiet")
+    assert plain.out == quiet.out != b""
+    assert "--quiet" not in project(*words.split()[:2], "--help").out.decode()
 
 
 def test_numbers_follow_as_plain_words(project):
@@ -160,8 +168,9 @@ def test_every_command_has_help_with_its_options_and_examples(command, one):
         said = done.out.decode()
         assert said.startswith(f"usage: contextspindle {' '.join(one.words)}")
         assert one.summary in said
-        for option in (*one.options, *table.GLOBAL_OPTIONS):
+        for option in (*one.options, *one.general()):
             assert f"  {option.flag}" in said
+        assert ("  --quiet" in said) == bool(one.quiet)
         for example in one.examples:
             assert f"  {example}\n" in said
         assert max(map(len, said.splitlines())) <= 100
@@ -170,3 +179,30 @@ def test_every_command_has_help_with_its_options_and_examples(command, one):
 def test_the_version_is_printed(command):
     done = command("--version")
     assert (done.status, done.out.decode()) == (0, f"contextspindle {__version__}\n")
+
+
+def test_a_task_that_is_refused_at_its_creation_is_named_by_no_id(project):
+    error = project("task", "create", "x", "--status", "done", "--json").error
+    assert error["code"] == "DONE_REFUSED"
+    assert not ID.search(error["message"])
+    assert "task" not in error["details"]
+
+
+def test_an_update_without_anything_to_change_is_refused(project, task):
+    for more in ((), ("--expect", "1")):
+        done = project("task", "update", task, *more, "--json")
+        assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+        assert "nothing to change" in done.error["message"]
+
+
+def test_where_nothing_above_is_looked_at_the_folder_is_said_once(command):
+    (command.folder / ".git").mkdir()
+    message = command("task", "list", "--json").error["message"]
+    assert message.count(str(command.folder)) == 1
+
+
+@pytest.mark.parametrize("pointer", ["2", "L2", "[L2]", "l2"])
+def test_a_pointer_is_taken_as_it_is_printed(project, transcript, pointer):
+    error = project("fuse", "source", pointer, "--json").error
+    assert error["code"] == "SNAPSHOT_NOT_FOUND"
+    assert project("fuse", "source", f"{pointer}x", "--json").error["code"] == "INVALID_INPUT"

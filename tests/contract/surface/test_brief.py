@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contextspindle.core.transcript import CLOSING, OPENING
+from contextspindle.core.transcript import CLOSING, NOTHING_QUOTED
 
 # -- prime
 
@@ -18,7 +18,9 @@ def test_prime_tells_what_is_live_and_how_to_work_within_1500_bytes(project, cre
     text = done.data["text"]
     assert project("prime").out.decode() == text
     assert done.data["bytes"] == len(text.encode()) <= 1_500
-    assert text.startswith(OPENING)
+    assert text.startswith(NOTHING_QUOTED)
+    lines = text.splitlines()
+    assert lines[2] == "30 live tasks in all: contextspindle task inbox"
     assert text.endswith(CLOSING + "\n")
     assert "30 live tasks in all" in text
     assert "update ID --next TEXT" in text
@@ -195,3 +197,11 @@ def test_a_link_leads_to_the_file_that_is_changed(command):
     assert command("onboard", "CLAUDE.md", "--write").status == 0
     assert link.is_symlink()
     assert "contextspindle prime" in real.read_text()
+
+
+def test_a_folder_that_is_not_there_is_not_made(command):
+    for words in ((), ("--write",)):
+        done = command("onboard", "nodir/A.md", *words, "--json")
+        assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+        assert "no folder" in done.error["message"]
+    assert list(command.folder.iterdir()) == []

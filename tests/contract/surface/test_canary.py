@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contextspindle.core.transcript import CLOSING, OPENING
+from contextspindle.core.transcript import CLOSING, NOTHING_QUOTED
 from contextspindle.doctor import canary
 from contextspindle.store.canary import ARMED_MS, Canary
 from contextspindle.workspace import find
@@ -107,7 +107,7 @@ def test_the_mark_goes_out_where_there_is_nothing_else_to_say(project, session):
     start = {"hook_event_name": "SessionStart", "source": "compact", **session}
     told = project("fuse", "restore", input=json.dumps(start).encode())
     text = json.loads(told.out)["hookSpecificOutput"]["additionalContext"]
-    assert text.startswith(OPENING)
+    assert text.startswith(NOTHING_QUOTED)
     assert bird(project).word in text
     found = asked(project)
     assert (found["state"], "cannot be read" in found["what"]) == ("unseen", True)

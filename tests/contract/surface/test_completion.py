@@ -73,6 +73,42 @@ def test_the_options_of_a_command_are_offered_and_no_others(complete, shell):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_the_values_of_options_and_words_are_offered(complete, create, shell):
+    assert complete(shell, "setup", "cl") == ["claude-code"] or shell == "zsh"
+    assert "claude-code" in complete(shell, "setup", "cl")
+    assert "open" in complete(shell, "task", "list", "--status", "o")
+    assert not {"t-", create("one")} & {*complete(shell, "task", "update", "t-1", "--status", "")}
+    assert {"bash", "zsh", "fish"} <= {*complete(shell, "completion", "")}
+    assert "--write" in complete(shell, "setup", "--")
+
+
+def test_the_values_that_are_offered_are_those_that_are_taken():
+    from contextspindle.cli.completion import SCRIPTS
+    from contextspindle.cli.mcp import CHOICES
+    from contextspindle.core import fields, task
+    from contextspindle.harness import ADAPTERS
+    from contextspindle.harness.registration import PROGRAMS
+    from contextspindle.trackers import TRACKERS, WRITERS
+
+    taken = {
+        "--status": {*task.STATUSES},
+        "--harness": {*ADAPTERS},
+        "--tools": {*CHOICES},
+        "--as": {*WRITERS},
+        "--from": {*TRACKERS, "auto"},
+        "harness": {*PROGRAMS},
+        "shell": {*SCRIPTS},
+    }
+    for command in COMMANDS:
+        for one in (*command.options, *command.positionals):
+            name = getattr(one, "flag", one.name)
+            if name == "--priority":
+                assert [*map(fields.priority, one.choices)]
+            elif one.choices:
+                assert {*one.choices} == taken[name], command.words
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_ids_of_tasks_are_offered_where_one_is_wanted(complete, create, shell):
     ids = {create("one"), create("two")}
     assert set(complete(shell, "task", "show", "t-")) == ids

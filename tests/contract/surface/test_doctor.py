@@ -19,7 +19,8 @@ from tests.contract.surface.test_documents import check, described
 
 @pytest.fixture
 def here(project, monkeypatch):
-    """The project, with this process in it."""
+    """The project, with this process in it, and none of the programs of whoever runs the tests."""
+    monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.chdir(project.folder)
     return project
 
@@ -266,6 +267,18 @@ def test_hooks_that_are_there_are_run_and_leave_no_trace(hooked, settings):
     assert (found.state, str(settings) in found.what) == (OK, True)
     assert "answered from a bare shell" in found.what
     assert content(hooked.folder) == before
+
+
+def test_a_program_of_this_machine_without_our_hooks_is_a_note(hooked, home):
+    (home / ".codex").mkdir()
+    (home / ".cursor").mkdir()
+    notes = {one.do: one.what for one in looked("hooks") if one.state == NOTE}
+    assert f"codex is on this machine ({home / '.codex'})" in notes.pop(
+        "contextspindle setup codex --hooks --write"
+    )
+    assert notes == {}
+    hooked("setup", "codex", "--hooks", "--write")
+    assert [one for one in looked("hooks") if one.state == NOTE] == []
 
 
 def test_no_hooks_at_all_is_a_note_and_hooks_that_went_a_problem(hooked, settings, transcript):

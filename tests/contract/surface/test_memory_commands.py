@@ -132,7 +132,38 @@ def test_a_linked_memory_is_refused(project, tmp_path):
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-@pytest.mark.parametrize("text", ["x", "é" * 3_000, "a\u2028b\x00c", '{"a": 1}', "-- --json"])
+@pytest.mark.parametrize("text", ["x", "é" * 3_000, "a\u2028b\x01c", '{"a": 1}', "-- --json"])
 def test_a_text_is_the_same_in_the_document(project, text):
     done = project("remember", "--json", "-", input=text.encode())
     assert json.loads(done.out)["data"]["item"]["text"] == text
+
+
+def test_a_date_in_the_future_is_said(project):
+    project("remember", "the comet comes back", "--at", "2099-05-01")
+    said = project("recall", "comet").out.decode()
+    assert "in the future (2099-05-01)" in said
+    assert "just now" not in said
+
+
+def test_a_zero_byte_is_refused_as_in_a_task(project):
+    for words in (("remember", "-"), ("task", "create", "-")):
+        done = project(*words, "--json", input=b"a\0b")
+        assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+        assert "zero byte" in done.error["message"]
+
+
+def test_other_control_characters_are_kept_and_shown_harmless(project):
+    assert project("remember", "-", input=b"bell \x07 and \x1b[31mred").status == 0
+    hit = project("recall", "bell", "--json").data["hits"][0]
+    assert hit["text"] == "bell \x07 and \x1b[31mred"
+    assert not {7, 27} & {*project("recall", "bell").out}
+
+
+def test_a_sound_memory_is_rebuilt_only_when_it_is_forced(project):
+    project("remember", "the parser")
+    done = project("memory", "rebuild", "--json")
+    assert (done.status, done.data) == (0, {"items": 1, "lost": 0, "kept": ""})
+    folder = project.folder / ".continuum"
+    assert [one.name for one in folder.iterdir() if "kept" in one.name] == []
+    kept = project("memory", "rebuild", "--force", "--json").data["kept"]
+    assert (folder / kept).is_file()

@@ -29,12 +29,16 @@ def test_it_is_a_preview_unless_told_to_write(project, place, leaking):
     before = project("export", "-").out
     preview = project("purge", input=SECRET)
     assert preview.status == 0
-    assert preview.out.decode().startswith(f"task {leaking}: version 1; head ")
+    assert preview.out.decode().startswith(f"task {leaking}: would be purged in version 1; head ")
     assert preview.out.endswith(b"--write does it, and it cannot be undone\n")
     assert project("export", "-").out == before
     done = project("purge", "--write", input=SECRET + b"\r\n")
     assert done.status == 0
-    assert done.out + preview.out.splitlines(keepends=True)[-1] == preview.out
+    *said, last = done.out.decode().splitlines()
+    assert said[0].startswith(f"task {leaking}: purged in version 1; head ")
+    assert last == "done: the text is out of all that is purged"
+    assert "would" in preview.out.decode()
+    assert "would" not in done.out.decode()
     assert holding(place) == []
     assert project("verify").out.endswith(b"sound; purges of tasks on record: 1\n")
     shown = project("task", "show", leaking).out.decode()
@@ -91,6 +95,17 @@ def test_what_is_not_ours_in_the_workspace_stays_and_is_named_with_status_7(
             "notes.txt",
         ]
     assert sorted(holding(place)) == ["config.json", "notes.txt"]
+    said = project("purge", input=SECRET).out.decode()
+    assert said.count("no file of this program, holds it\n") == 2
+
+
+def test_a_copy_that_cannot_be_read_is_told_apart_from_one_that_holds_it(project, place, leaking):
+    (place / "damaged").write_bytes(b"SQLite format 3\0 and no more of it")
+    (place / "holding").write_bytes(b"SQLite format 3\0" + SECRET)
+    (place / "tasks" / "half.part").write_bytes(SECRET)
+    said = project("purge", "--write", input=SECRET).out.decode()
+    assert "damaged, no file of this program, cannot be read: nobody can say" in said
+    assert "copies put aside: 1 removed in " in said
 
 
 def test_an_id_that_holds_it_stays_and_is_named(project, leaking):
@@ -258,7 +273,7 @@ def test_what_was_remembered_goes_as_a_whole_and_the_rest_is_found_as_before(pro
 
 
 def test_a_text_that_was_forgotten_or_put_aside_before_is_taken_out_too(project, memory):
-    assert project("memory", "rebuild").status == 0  # which keeps the file as it was
+    assert project("memory", "rebuild", "--force").status == 0  # which keeps the file as it was
     assert project("forget", "m-1").status == 0
     assert len([one for one in holding(memory) if ".kept-" in one]) == 1
     assert project("purge", "--write", input=SECRET).status == 0

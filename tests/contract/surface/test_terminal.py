@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import subprocess
 
 import pytest
 
@@ -148,3 +150,36 @@ def test_a_meter_never_fills_its_line(width, total):
         line = face.meter("looked at", count, total, 12.3, width)
         shown = re.sub(r"\x1b\[[0-9;]*m", "", line)
         assert width_of(shown) < width
+
+
+@pytest.mark.parametrize("columns", [32, 60, 200])
+def test_help_keeps_to_the_width_of_the_terminal(screen, columns):
+    for words in ((), ("task", "update"), ("setup",)):
+        lines = screen(*words, "--help", columns=columns).lines
+        lines = lines[: lines.index("examples:")] if words else lines
+        assert max(map(len, lines)) <= min(columns, 88), words
+
+
+def test_a_board_keeps_to_a_narrow_terminal(screen, busy):
+    assert max(map(width_of, screen("task", "board", columns=28).lines)) <= 28
+
+
+def test_a_person_who_starts_the_server_is_told_whom_it_waits_for(project):
+    controller, terminal = os.openpty()
+    process = subprocess.Popen(
+        [project.path, "mcp"],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=project.folder,
+        env=project.environment,
+    )
+    os.close(terminal)
+    try:
+        assert b"contextspindle setup --mcp" in process.stderr.readline()
+        os.write(controller, b"\x04")  # the end of its input, as a person types it
+        assert process.communicate(timeout=30)[0] == b""
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)

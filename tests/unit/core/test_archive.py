@@ -41,8 +41,10 @@ def document(line):
 
 
 def test_an_archive_begins_with_what_it_is():
-    assert archive.header() == b'{"format":"contextspindle ledger","version":1}\n'
-    archive.check_header(archive.header())
+    header = archive.header(3)
+    assert header == b'{"format":"contextspindle ledger","tasks":3,"version":1}\n'
+    assert archive.promised(header) == 3
+    assert archive.promised(b'{"format":"contextspindle ledger","version":1}\n') == 0
 
 
 @pytest.mark.parametrize(
@@ -55,13 +57,15 @@ def test_an_archive_begins_with_what_it_is():
         b'{"format":"something else","version":1}',
         b'{"format":"contextspindle ledger"}',
         b'{"format":"contextspindle ledger","version":2}',
+        b'{"format":"contextspindle ledger","tasks":-1,"version":1}',
+        b'{"format":"contextspindle ledger","tasks":"all","version":1}',
         b"<<<<<<< HEAD",
         b"\xff\xfe",
     ],
 )
 def test_what_begins_otherwise_is_no_archive(line):
     with pytest.raises(ValueError, match=r".+"):
-        archive.check_header(line)
+        archive.promised(line)
 
 
 def test_a_line_is_canonical_and_carries_changes_head_and_lease():

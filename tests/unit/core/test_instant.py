@@ -55,6 +55,8 @@ def test_later_instants_sort_behind_earlier_ones_as_text(one, other):
     ("ago", "said"),
     [
         *((-10_000, "just now"), (0, "just now"), (999, "just now")),
+        (-instant.SKEW * 1_000, "just now"),
+        (-instant.SKEW * 1_000 - 1, "in the future (1970-01-01)"),
         *((1_000, "1 second"), (59_999, "59 seconds"), (60_000, "1 minute")),
         *((3_599_999, "59 minutes"), (3_600_000, "1 hour"), (7_200_000, "2 hours")),
         *((instant.DAY - 1, "23 hours"), (instant.DAY, "1 day"), (400 * instant.DAY, "400 days")),

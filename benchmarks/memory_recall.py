@@ -127,8 +127,8 @@ def from_locomo(one: dict[str, Any]) -> dict[str, Any]:
     return {"name": one.get("sample_id", ""), "items": items, "questions": questions}
 
 
-def instant(date: str) -> int:
-    """The instant of a date as data sets write them; 0 if it is none."""
+def instant(date: str) -> int | None:
+    """The instant of a date as data sets write them; None if it is none."""
     try:
         return from_iso(date)
     except ValueError:
@@ -140,9 +140,9 @@ def instant(date: str) -> int:
     elif turned:
         month, number, year = turned.groups()
     else:
-        return 0
+        return None
     if month.lower() not in MONTHS:
-        return 0
+        return None
     return from_iso(f"{year}-{MONTHS.index(month.lower()) + 1:02d}-{int(number):02d}")
 
 

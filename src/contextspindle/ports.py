@@ -311,8 +311,12 @@ if TYPE_CHECKING:
         def keyed(self, key: str) -> Item | None:
             """The item that has the key."""
 
-        def duplicate(self, text: str, by: str) -> Item | None:
-            """The item of the same text and speaker, but for case and blanks."""
+        def duplicate(self, text: str, by: str, key: str) -> Item | None:
+            """An item of the same text and speaker, but for case and blanks: the one of the key,
+            else one without a key; none that has another key."""
+
+        def session_number(self, name: str) -> int:
+            """The number of a session in the records; 0 if no item is of it."""
 
         def everything(self) -> Iterator[Item]:
             """Every item, the oldest first."""

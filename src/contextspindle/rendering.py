@@ -393,6 +393,8 @@ def kept_lines(kept: Kept) -> Iterator[str]:
         yield "secrets in it were masked"
     if kept.replaced:
         yield f"it takes the place of {kept.replaced}"
+    if kept.unlabelled:
+        yield f"too many labels, these went: {', '.join(map(text.one_line, kept.unlabelled))}"
     for what, ids in (("shrunk to their gist", kept.shrunk), ("let go", kept.dropped)):
         if ids:
             more = f" and {len(ids) - 20} more" if len(ids) > 20 else ""

@@ -248,7 +248,8 @@ def test_a_newer_memory_is_refused_and_left_as_it_is(command, sample):
     store.close()
     with open(path, "rb") as file:
         before = file.read()
-    for words in (("recall", "x"), ("remember", "x"), ("stats",), ("memory", "rebuild")):
+    on_whole = (("memory", "rebuild"), ("memory", "verify"))
+    for words in (("recall", "x"), ("remember", "x"), ("stats",), *on_whole):
         done = command(*words, "--json")
         assert (done.status, done.error["code"]) == (7, "SCHEMA_TOO_NEW"), words
     with open(path, "rb") as file:

@@ -12,6 +12,8 @@ from ..core.memory import (
     FULL,
     GIST,
     MAX_HITS,
+    MAX_LABELS,
+    MAX_TEXT,
     Hit,
     Limits,
     Note,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 HINTS = 3
 """Items that a handoff shows."""
+CUT = "cut"
+"""The label of a text of which only the beginning was taken in."""
 _LOOKED_AT = 4  # of those that seemed worth the least, when something has to go
 _IN_TURN = 2  # items appraised anew at such a write, so that all are in a while
 
@@ -44,11 +48,13 @@ class Kept(Value):
     merged: bool
     """Whether it was there already: it is counted and not repeated."""
     masked: bool
-    """Whether a secret in the text was masked."""
+    """Whether a secret in the text, or in what was said of it, was masked."""
     replaced: str = ""
     """The id of the item whose key this one has now."""
     shrunk: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
+    """Earlier labels of a known item that had to go for those of this note."""
 
 
 class Taken(Value):
@@ -59,6 +65,10 @@ class Taken(Value):
     before: int
     shrunk: int
     dropped: int
+    cut: int
+    """Texts that were too long, and of which the beginning was taken."""
+    unlabelled: int
+    """Labels that known items lost for new ones."""
 
 
 class Memory:
@@ -80,17 +90,15 @@ class Memory:
         """The note as an item, secrets masked; the memory is within its limits afterwards.
 
         A near duplicate (the same text by the same speaker, but for case and blanks) is counted.  A
-        note with the key of an earlier one takes its place.  MemoryFull, and nothing done, if it
-        does not fit although all that may go were gone.
+        note with the key of an earlier one takes its place, and its text is kept to the letter.
+        MemoryFull, and nothing done, if it does not fit although all that may go were gone.
         """
         note = checked(note)
-        body = redaction.mask(note.text)
-        masked = body != note.text
+        masked = _masked(note)
         now = self._clock()
-        note = note._replace(text=body, at=note.at or now)
         self._store.create()
         with self._store.write() as txn:
-            return self._remember(txn, note, now)._replace(masked=masked)
+            return self._remember(txn, masked, now)._replace(masked=masked != note)
 
     def _remember(self, txn: MemoryWriteTxn, note: Note, now: int) -> Kept:
         if text.size(note.text) > self._limits.bytes:
@@ -99,34 +107,42 @@ class Memory:
                 [f"it has {text.size(note.text):,} bytes, the memory {self._limits.bytes:,}"],
             )
         replaced = ""
+        known = txn.duplicate(note.text, note.by, note.key)
         old = txn.keyed(note.key) if note.key else None
-        if old and retention.fold(old.text) != retention.fold(note.text):
+        if old and (known is None or known.seq != old.seq):
             replaced = old.id
             note = note._replace(pinned=note.pinned or old.pinned)
             txn.remove(old)
-        known = txn.duplicate(note.text, note.by)
-        if known and known.key in ("", note.key):
-            item = self._again(txn, known, note, now)
+        unlabelled: tuple[str, ...] = ()
+        if known:
+            item, unlabelled = self._again(txn, known, note, now)
         else:
-            known = None
             item = txn.add(note, now)
         shrunk, dropped = self._make_room(txn, item.seq)
-        return Kept(item, known is not None, False, replaced, shrunk, dropped)
+        return Kept(item, known is not None, False, replaced, shrunk, dropped, unlabelled)
 
-    def _again(self, txn: MemoryWriteTxn, known: Item, note: Note, now: int) -> Item:
+    def _again(
+        self, txn: MemoryWriteTxn, known: Item, note: Note, now: int
+    ) -> tuple[Item, tuple[str, ...]]:
+        """The item that was known as it is now, and the labels that it lost."""
         txn.count("merged")
+        labels = tuple(dict.fromkeys((*known.labels, *note.labels)))
+        earlier = tuple(one for one in known.labels if one not in note.labels)
+        gone = earlier[: max(len(labels) - MAX_LABELS, 0)]
         after = known._replace(
             times=known.times + 1,
             last=now,
             pinned=known.pinned or note.pinned,
-            labels=tuple(dict.fromkeys((*known.labels, *note.labels)))[:16],
+            labels=tuple(one for one in labels if one not in gone),
             source=known.source or note.source,
             key=known.key or note.key,
         )
         after = txn.change(known, after)
-        if known.tier == GIST:
-            after = txn.replace_text(after, note.text, FULL)
-        return after
+        if known.tier == GIST or (note.key and known.text != note.text):
+            # A value is what was said last, to the letter.
+            weight = retention.weight_of(note.text)
+            after = txn.replace_text(after._replace(weight=weight), note.text, FULL)
+        return after, gone
 
     def _make_room(
         self, txn: MemoryWriteTxn, besides: int
@@ -194,7 +210,7 @@ class Memory:
         """The items that answer ``query`` best, 1 to 100 of them; nothing is written.
 
         Any text is a query but an empty one.  With ``session``, ``source`` or ``label`` only items
-        that have it.
+        that have it, and all of them are looked at.
         MemoryNotFound if nothing was ever remembered; MemoryDamaged if it cannot be told.
         """
         if not 1 <= limit <= MAX_HITS:
@@ -202,8 +218,10 @@ class Memory:
         if not query.strip():
             # An empty variable in a script: "nothing fits" would be taken for an answer.
             raise InvalidInput("There is nothing to look for", hint="Give a question, or words.")
+        # As they are stored.
+        only = [redaction.mask(text.clean(one)) for one in (session, source, label)]
         with self._store.read() as txn:
-            return _recalled(txn, query, limit, session=session, source=source, label=label)
+            return _recalled(txn, query, limit, session=only[0], source=only[1], label=only[2])
 
     def recall_for(self, task: Task, limit: int = 10) -> tuple[Hit, ...]:
         """The items that answer what a task is about; see :func:`.memory.about`."""
@@ -296,27 +314,50 @@ class Memory:
 
     def take_in(self, notes: Iterable[Note], origin: str) -> Taken:
         """Notes from elsewhere, in their order, all or none; what came from there before is not
-        taken again, even if it was forgotten since."""
+        taken again, even if it was forgotten since.
+
+        A text that is too long for an item, or for this memory, is cut and has the label ``cut``.
+        """
         now = self._clock()
         origin = text.clean(origin)
-        added = merged = before = shrunk = dropped = 0
+        most = min(MAX_TEXT, self._limits.bytes)
+        added = merged = before = shrunk = dropped = cut = unlabelled = 0
         self._store.create()
         with self._store.write() as txn:
             for note in notes:
-                # What others wrote down must not fail as a whole for a byte of it.
-                note = checked(note._replace(text=note.text.replace("\0", "\ufffd")))
-                note = note._replace(text=redaction.mask(note.text), at=note.at or now)
-                number = int(sha256(f"{origin}\n{note.text}".encode())[:15], 16)
+                # What others wrote down must not fail as a whole for a byte of it.  Masked before
+                # it is cut: half of a secret is not known as one.
+                body = redaction.mask(text.clean(note.text.replace("\0", "\ufffd")))
+                number = int(sha256(f"{origin}\n{body}".encode())[:15], 16)
                 if txn.was_taken(number):
                     before += 1
                     continue
                 txn.take(number)
+                if text.size(body) > most:
+                    cut += 1
+                    body = text.shortened(body, most)
+                    note = note._replace(labels=(*note.labels, CUT))
+                note = _masked(checked(note._replace(text=body)))
                 kept = self._remember(txn, note, now)
                 merged += kept.merged
                 added += not kept.merged
                 shrunk += len(kept.shrunk)
                 dropped += len(kept.dropped)
-        return Taken(added, merged, before, shrunk, dropped)
+                unlabelled += len(kept.unlabelled)
+        return Taken(added, merged, before, shrunk, dropped, cut, unlabelled)
+
+
+def _masked(note: Note) -> Note:
+    """``note`` without the secrets in its text and in what is said of it."""
+    mask = redaction.mask
+    return note._replace(
+        text=mask(note.text),
+        by=mask(note.by),
+        session=mask(note.session),
+        source=mask(note.source),
+        labels=tuple(dict.fromkeys(map(mask, note.labels))),
+        key=mask(note.key),
+    )
 
 
 def _hint(item: Item) -> str:
@@ -347,18 +388,18 @@ def _recalled(
         for term in terms:
             written.setdefault(term, word)
     hits: list[Hit] = []
-    for number, found in enumerate(rank(parse(query), txn)):
+    of = txn.session_number(session) if session else 0
+    if session and not of:
+        return ()
+    ranked = rank(parse(query), txn, session=of, whole=bool(source or label))
+    for number, found in enumerate(ranked):
         if number == among:
             break
         why = tuple(dict.fromkeys(written.get(term, term) for term in found.terms))
         if len(why) < shared:
             continue
         item = txn.found(found.seq)
-        if (
-            (session and item.session != session)
-            or (source and item.source != source)
-            or (label and label not in item.labels)
-        ):
+        if (source and item.source != source) or (label and label not in item.labels):
             continue
         hits.append(Hit(item, found.score, why))
         if len(hits) == limit:

@@ -41,6 +41,7 @@ def remember(call: Call) -> Reply:
         "merged": kept.merged,
         "masked": kept.masked,
         "replaced": kept.replaced,
+        "unlabelled": [*kept.unlabelled],
         "shrunk": [*kept.shrunk],
         "dropped": [*kept.dropped],
     }
@@ -100,9 +101,9 @@ def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _instant(given: str | None) -> int:
+def _instant(given: str | None) -> int | None:
     if not given:
-        return 0
+        return None
     try:
         return instant.from_iso(given)
     except ValueError as error:

@@ -65,4 +65,8 @@ def _taken(data: dict[str, Any], taken: Taken) -> Reply:
         f"{taken.added} remembered, {taken.merged} known already, {taken.before} taken before;"
         f" {taken.shrunk} shrunk and {taken.dropped} let go to make room\n"
     )
+    if taken.cut:
+        line += f"{text.counted(taken.cut, 'text')} too long: cut, and labelled 'cut'\n"
+    if taken.unlabelled:
+        line += f"{text.counted(taken.unlabelled, 'label')} too many, the earlier ones: gone\n"
     return Reply({**data, **taken._asdict()}, line)

@@ -114,7 +114,8 @@ MEMORY_COMMANDS = (
             "contextspindle memory import",
             "contextspindle memory import ~/old/.continuum/memory.state",
         ),
-        "The file stays as it is. Its vectors are not taken over; nothing is taken twice.",
+        "The file stays as it is. Its vectors are not taken over; nothing is taken twice. Of a text"
+        " that is too long for an item, 64 KiB, the beginning is taken, and the answer counts it.",
     ),
     Command(
         ("memory", "verify"),

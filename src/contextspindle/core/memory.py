@@ -46,8 +46,8 @@ class Note(Value):
 
     text: str
     by: str = ""
-    at: int = 0
-    """When it was said, in milliseconds since 1970."""
+    at: int | None = None
+    """When it was said, in milliseconds since 1970; None for when it is remembered."""
     session: str = ""
     source: str = ""
     """Where it comes from, and where the whole of it can be read: a reference to follow."""
@@ -155,7 +155,7 @@ def checked(note: Note) -> Note:
     if texts.size(body) > MAX_TEXT:
         raise InvalidInput(
             f"A text of {texts.size(body):,} bytes is too long to remember",
-            hint=f"At most {MAX_TEXT:,} bytes; remember what matters of it, with --source.",
+            hint=f"At most {MAX_TEXT:,} bytes: remember what matters, the whole as its source.",
         )
     labels = tuple(dict.fromkeys(_named("label", label, MAX_NAME) for label in note.labels))
     if len(labels) > MAX_LABELS:

@@ -16,7 +16,7 @@ from bisect import bisect_left
 from math import log
 from zlib import crc32
 
-from .terms import MARKS, analyse
+from .terms import MARKS, analyse, lone
 from .value import Value
 
 TYPE_CHECKING = False
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
         def spelt_with(self, gram: str) -> Sequence[str]:
             """The terms that hold three letters in a row."""
+
+        def beginning_with(self, char: str) -> Sequence[str]:
+            """The terms that begin with a character that is not ASCII."""
 
         def records(self) -> Sequence[Record]:
             """What is known of each item, by its slot; a few dozen bytes an item."""
@@ -87,6 +90,8 @@ class Query(Value):
     names: frozenset[int]
     when: bool
     """Whether it asks for a time."""
+    lone: frozenset[str] = frozenset()
+    """Those of its terms that are one character of a script whose texts are found by pairs."""
 
 
 class Found(Value):
@@ -125,7 +130,8 @@ def parse(text: str) -> Query:
     found = analyse(text)
     terms = found.listed + found.whole or analyse(text, keep_stop_words=True).listed
     terms = tuple(dict.fromkeys(terms))[:_MOST_TERMS]
-    return Query(terms, frozenset(crc32(term.encode()) for term in terms), _asks_when(text))
+    names = frozenset(crc32(term.encode()) for term in terms)
+    return Query(terms, names, _asks_when(text), frozenset(lone(found.listed)))
 
 
 def _asks_when(text: str) -> bool:
@@ -167,10 +173,25 @@ def _spelt_alike(term: str, index: Index) -> list[tuple[float, str]]:
     return [(-negative, other) for negative, other in found[:_MOST_ALIKE]]
 
 
-def rank(query: Query, index: Index) -> Iterator[Found]:
-    """The items that answer ``query``, the best first; of equal ones the older."""
+def _wherever(char: str, index: Index) -> Sequence[int]:
+    """Where a character stands: each begins a pair, or is the last of its run and a term."""
+    counts: dict[int, int] = {}
+    for term in index.beginning_with(char):
+        for posting in index.postings(term):
+            counts[posting >> 8] = counts.get(posting >> 8, 0) + (posting & 255)
+    return [at << 8 | min(counts[at], 255) for at in sorted(counts)]
+
+
+def rank(query: Query, index: Index, *, session: int = 0, whole: bool = False) -> Iterator[Found]:
+    """The items that answer ``query``, the best first; of equal ones the older.
+
+    With a ``session`` only its items.  More than a few hundred only if the ``whole`` is asked for.
+    """
     totals = index.totals()
-    wanted = [(term, 1.0, index.postings(term)) for term in query.terms]
+    wanted: list[tuple[str, float, Sequence[int]]] = [
+        (term, 1.0, _wherever(term, index) if term in query.lone else index.postings(term))
+        for term in query.terms
+    ]
     known = set(query.terms)
     for term in query.terms:
         for likeness, other in _spelt_alike(term, index):
@@ -180,7 +201,9 @@ def rank(query: Query, index: Index) -> Iterator[Found]:
     wanted = [one for one in wanted if one[2]]
     records = index.records()
     own, in_sessions = _own_scores(wanted, records, totals)
-    if len(own) > _CANDIDATES:
+    if session:  # before the cut: what is around an item is of its session too
+        own = {slot: score for slot, score in own.items() if records[slot][1] == session}
+    if len(own) > _CANDIDATES and not whole:
         best = sorted(own, key=own.__getitem__, reverse=True)[:_CANDIDATES]
         own = {slot: own[slot] for slot in best}
     sessions = _session_scores(in_sessions, index, totals)

@@ -18,7 +18,7 @@ from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LONGEST = 64
 """The most characters of a term; what is longer is cut there, in texts and in queries alike."""
@@ -252,6 +252,17 @@ def _take_unicode(piece: str, plain: list[str], whole: dict[str, None]) -> None:
             run, kind = "", found
         if found:
             run += char
+
+
+def lone(listed: Iterable[str]) -> Iterator[str]:
+    """Of the terms of a text in their order, the characters that would have been paired and stand
+    alone; the last of a run is none, because the pair before it says the same."""
+    before = ""
+    for term in listed:
+        ends_a_run = len(before) == 2 and before[1] == term
+        if len(term) == 1 and _is_paired(ord(term)) and not ends_a_run:
+            yield term
+        before = term
 
 
 def words_of(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ..core.memory import FULL, Item, Note, Rebuilt, entry_of
+from ..core.memory import FULL, GIST, Item, Note, Rebuilt, entry_of
 from ..core.text import size
-from ..errors import MemoryNotFound, SpindleError
+from ..core.value import Value
+from ..errors import MemoryNotFound, SchemaTooNew, SpindleError
 from . import private
 from .driver import driver
 from .lock import Lock
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
 
 
 def findings(store: MemoryStore) -> list[str]:
-    """What is wrong with a memory; empty if all of it fits together.  Nothing is written."""
+    """What is wrong with a memory; empty if all of it fits together.  Nothing is written.
+
+    SchemaTooNew, MemoryNotFound: there is nothing to say of a file that cannot be looked at.
+    """
     found: list[str] = []
     try:
         with store.read() as txn:
             found += _of_pages(txn)
             found += _of_items(txn)
     except SpindleError as error:
-        if isinstance(error, MemoryNotFound) or error.exit_status != 7:
+        if isinstance(error, (MemoryNotFound, SchemaTooNew)) or error.exit_status != 7:
             raise
         found.append(error.message)
     return found
@@ -85,11 +89,11 @@ def rebuild(store: MemoryStore) -> Rebuilt:
         raise store.absent()
     with Lock(path + ".lock"):
         _refuse_newer(store)
-        items, lost, state = _salvaged(path)
+        found = _salvaged(path)
         fresh = path + ".new"
         try:
             make(fresh, folder, store.wanted_journal)
-            kept = _fill(fresh, items, state)
+            kept = _fill(fresh, found)
             if kept:
                 raise kept
             aside = _aside(path)
@@ -107,13 +111,11 @@ def rebuild(store: MemoryStore) -> Rebuilt:
         except OSError as error:
             raise private.translated(error, path) from error
         private.sync_folder(folder)
-    return Rebuilt(len(items), lost, aside)
+    return Rebuilt(len(found.items), found.lost, aside)
 
 
 def _refuse_newer(store: MemoryStore) -> None:
     """SchemaTooNew for a sound file of a newer program: it is not for us to take apart."""
-    from ..errors import SchemaTooNew
-
     try:
         with store.read():
             return
@@ -123,18 +125,31 @@ def _refuse_newer(store: MemoryStore) -> None:
         return
 
 
-def _salvaged(path: str) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
-    """The rows of every item that is as it was written, in order; and how many are not."""
+class _Salvaged(Value):
+    """What of a memory is as it was written."""
+
+    items: list[dict[str, Any]]
+    """In their order."""
+    prints: dict[int, str]
+    """By the number of a gist, the fingerprint of the text that it was made of."""
+    taken: set[int]
+    lost: int
+    """Items that are not."""
+    state: dict[str, Any]
+
+
+def _salvaged(path: str) -> _Salvaged:
     from ..core import canon
 
     found: dict[int, dict[str, Any]] = {}
+    taken: set[int] = set()
     state: dict[str, Any] = {}
     lost = 0
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     try:
         db = driver.connect(f"file:{name}?mode=ro", uri=True, isolation_level=None)
     except driver.Error:
-        return [], 0, {}
+        return _Salvaged([], {}, set(), 0, {})
     try:
         for which in ("ASC", "DESC"):
             # From both ends: a page that cannot be read ends the walk.
@@ -149,6 +164,15 @@ def _salvaged(path: str) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
                         lost += 1
             except (driver.Error, *MISREAD):
                 lost += which == "ASC"
+            try:
+                marks = db.execute(f"SELECT mark FROM taken ORDER BY mark {which}")  # noqa: S608
+                taken.update(one for (one,) in marks)
+            except driver.Error:
+                continue
+        # Apart from the items: what an entry needs of the file may be damaged where they are not.
+        prints = {
+            seq: _print_of(db, seq) for seq, document in found.items() if document["tier"] == GIST
+        }
         try:
             data, kept = db.execute("SELECT data, mark FROM state").fetchone()
             if mark(0, data) == kept:
@@ -159,27 +183,43 @@ def _salvaged(path: str) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
         db.close()
     if state:
         lost = max(state["items"] - len(found), 0)
-    return [found[seq] for seq in sorted(found)], lost, state
+    return _Salvaged([found[seq] for seq in sorted(found)], prints, taken, lost, state)
 
 
-def _fill(path: str, rows: list[dict[str, Any]], state: dict[str, Any]) -> Exception | None:
+def _print_of(db: driver.Connection, seq: int) -> str:
+    """The fingerprint that stands in the index for an item; empty if it cannot be read."""
+    from ..core import canon
+
+    try:
+        row = db.execute("SELECT entry, entry_mark FROM items WHERE seq = ?", (seq,)).fetchone()
+        sound = type(row[0]) is bytes and mark(seq, row[0]) == row[1]
+        return str(canon.decode(row[0])["print"]) if sound else ""
+    except (driver.Error, *MISREAD):
+        return ""
+
+
+def _fill(path: str, found: _Salvaged) -> Exception | None:
     from ..core.memory import item_of
 
     store = MemoryStore(path)
     try:
         with store.write() as txn:
-            for row in rows:
+            for row in found.items:
                 item: Item = item_of(row)
                 note = Note(
                     item.text, item.by, item.at, item.session, item.source, item.labels, item.key,
                     item.pinned,
                 )  # fmt: skip
                 txn.state["next"] = item.seq
-                added = txn.add(note, item.last)
+                # The print of a gist is that of the whole, which is told from it no more.
+                whole = found.prints.get(item.seq, "") if item.tier == GIST else ""
+                added = txn.add(note, item.last, whole)
                 txn.restore(added, item)
-            txn.state["next"] = max(txn.state["next"], state.get("next", 1))
+            for one in sorted(found.taken):
+                txn.take(one)
+            txn.state["next"] = max(txn.state["next"], found.state.get("next", 1))
             for name in ("seen", "merged", "shrunk", "dropped"):
-                txn.state[name] = max(txn.state[name], state.get(name, 0))
+                txn.state[name] = max(txn.state[name], found.state.get(name, 0))
         txn.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     except (driver.Error, SpindleError) as error:
         return error

@@ -16,6 +16,7 @@ from ..errors import MemoryDamaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..core.recall import Record
@@ -68,6 +69,16 @@ class Pages:
         key = kind | bucket(word)
         self._dirty.add(key)
         return self._words(key)
+
+    def naming(self, char: str) -> Iterator[dict[str, Any]]:
+        """The pages of the dictionary of words with a word that begins with ``char``.
+
+        Every page is looked at as it is stored, which needs a fraction of decoding it.
+        """
+        begins = f'"{char}'.encode()
+        for key in range(WORDS, WORDS + BUCKETS):
+            if key in self._dirty or begins in self._bytes(key):
+                yield self._words(key)
 
     def _words(self, key: int) -> dict[str, Any]:
         found: dict[str, Any] | None = self._found.get(key)

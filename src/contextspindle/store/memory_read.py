@@ -110,11 +110,18 @@ class MemoryRead:
         found: str = self.pages.dictionary(GRAMS, gram).get(gram, "")
         return found.split(" ") if found else ()
 
+    def beginning_with(self, char: str) -> Sequence[str]:
+        return [term for page in self.pages.naming(char) for term in page if term[0] == char]
+
     def records(self) -> Sequence[recall.Record]:
         return self.pages.all_slots(self.state["slot_rows"])
 
     def session_length(self, number: int) -> int:
         return self.pages.sessions(number >> 7)[number & 127][0]
+
+    def session_number(self, name: str) -> int:
+        known = self.word(">" + name)
+        return known[0] if known else 0
 
     # -- items
 
@@ -142,14 +149,12 @@ class MemoryRead:
         return item
 
     def keyed(self, key: str) -> Item | None:
-        return self._held("@" + key)
-
-    def duplicate(self, text: str, by: str) -> Item | None:
-        return self._held(fingerprint(text, by))
-
-    def _held(self, word: str) -> Item | None:
-        known = self.word(word)
+        known = self.word("@" + key)
         return self.found(known[0]) if known else None
+
+    def duplicate(self, text: str, by: str, key: str) -> Item | None:
+        held = [self.found(seq) for seq in self.word(fingerprint(text, by)) or ()]
+        return next((item for one in (key, "") for item in held if item.key == one), None)
 
     def size(self) -> tuple[int, int]:
         return self.state["items"], self.state["bytes"]

@@ -24,8 +24,6 @@ FEW = 6
 """So many places of a term stand in the dictionary itself."""
 MOST_DEAD = 64
 """Terms of one dictionary page that no item holds any more and that are still counted."""
-MOST_TAKEN = 100_000
-"""Marks of what was taken in once."""
 
 _NO_SLOT = (0, 0, -1, -1, 0, 0, 0, 0)
 _NO_SESSION = (0, 0, -1, -1)
@@ -88,8 +86,11 @@ class MemoryWrite(MemoryRead):
 
     # -- items
 
-    def add(self, note: Note, now: int) -> Item:
-        """A new item of ``note``, under the next number."""
+    def add(self, note: Note, now: int, print_: str = "") -> Item:
+        """A new item of ``note``, under the next number.
+
+        ``print_`` is the fingerprint of what it was before it became a gist.
+        """
         state = self.state
         state["next"] += 1
         item = Item(
@@ -97,7 +98,7 @@ class MemoryWrite(MemoryRead):
             slot=self._free_slot(),
             text=note.text,
             by=note.by,
-            at=note.at,
+            at=now if note.at is None else note.at,
             session=note.session,
             source=note.source,
             labels=note.labels,
@@ -130,8 +131,10 @@ class MemoryWrite(MemoryRead):
             speaker=recall.name_mark(item.by) if item.by else 0,
         )
         self._index(item, entry)
-        print_ = fingerprint(item.text, item.by)
-        self.pages.changing(WORDS, print_)[print_] = [item.seq]
+        print_ = print_ or fingerprint(item.text, item.by)
+        page = self.pages.changing(WORDS, print_)
+        # One text may be the value of several keys, and stand without one besides.
+        page[print_] = [item.seq, *page.get(print_, ())]
         if item.key:
             self._name(item)
         self._keep(item, entry, print_)
@@ -209,9 +212,12 @@ class MemoryWrite(MemoryRead):
         )  # fmt: skip
         state["free_slot"] = item.slot
         for word in (row["print"], "@" + item.key):
-            known = self.word(word)
-            if known and known[0] == item.seq:
+            known = self.word(word) or []
+            if known == [item.seq]:
                 self._drop_word(word)
+            elif item.seq in known:
+                rest = [seq for seq in known if seq != item.seq]
+                self.pages.changing(WORDS, word)[word] = rest
         self.connection.execute("DELETE FROM items WHERE seq = ?", (item.seq,))
 
     def cheapest(self, by: str, count: int, besides: int) -> list[Item]:
@@ -255,7 +261,10 @@ class MemoryWrite(MemoryRead):
         self.state[what] += 1
 
     def take(self, number: int) -> None:
-        """Record that something was taken in, so that it is not taken in again."""
+        """Record that something was taken in, so that it is not taken in again.
+
+        Kept for good: a mark that went would bring back what was forgotten.
+        """
         self.connection.execute("INSERT OR IGNORE INTO taken (mark) VALUES (?)", (number,))
 
     # -- the index

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import pytest
 
 
-def original_memory() -> bytes:
+def original_memory(text: bytes = b"the original knew this") -> bytes:
     """A snapshot of the original memory, with one record in it."""
-    text = b"the original knew this"
     vector = struct.pack("<Qf", 1, 0.5)
     config = struct.pack("<4Q", 1, 1, 250, 500) + struct.pack("<f", 0.65) + b"\0" + bytes(20)
     record = struct.pack("<Qd", 0, 0.0) + vector * 2 + struct.pack("<fQ", 0.5, len(text)) + text

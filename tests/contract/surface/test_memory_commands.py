@@ -103,6 +103,32 @@ def test_the_memory_of_the_original_is_taken_in_from_its_usual_place(project):
     assert (folder / "memory.state").read_bytes() == original_memory()
 
 
+def test_a_text_of_the_original_that_is_too_long_is_cut_and_counted(project):
+    folder = project.folder / ".continuum"
+    folder.mkdir()
+    (folder / "memory.state").write_bytes(original_memory(b"quicksilver " * 9_000))
+    done = project("memory", "import")
+    assert (done.status, done.out.splitlines()[1]) == (
+        0,
+        b"1 text too long: cut, and labelled 'cut'",
+    )
+    (hit,) = project("recall", "quicksilver", "--label", "cut", "--json").data["hits"]
+    assert hit["text"].endswith("…")
+    assert len(hit["text"].encode()) <= 64 * 1024
+
+
+def test_labels_that_go_for_newer_ones_are_named(project):
+    labels = [word for number in range(16) for word in ("--label", f"l{number}")]
+    project("remember", "the parser", *labels)
+    done = project("remember", "the parser", "--label", "new", "--at", "1970-01-01")
+    assert done.out.decode().splitlines() == [
+        "m-1 known: remembered 2 times",
+        "too many labels, these went: l0",
+    ]
+    first = project("remember", "the epoch", "--at", "1970-01-01", "--json")
+    assert first.data["item"]["at"] == "1970-01-01T00:00:00.000Z"
+
+
 def test_limits_come_from_the_settings(project):
     (project.folder / ".contextspindle" / "config.json").write_text('{"memory_items": 2}')
     for number in range(4):

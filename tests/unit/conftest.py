@@ -27,7 +27,7 @@ def git(home: Path):
 
     def run(*words: str | Path) -> None:
         done = subprocess.run([*always, *map(str, words)], env=environ, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
 
     return run
 
@@ -43,3 +43,24 @@ def ledger_of():
             return ledger
 
         yield opened
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch) -> Path:
+    """A project outside of any git checkout."""
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.c").write_text("int main;\n")
+    (folder / "README").write_text("read me\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def repo(tree: Path, git) -> Path:
+    """The same as a git checkout with one commit; builds are ignored."""
+    (tree / ".gitignore").write_text("*.o\nbuild/\n")
+    git("init", tree)
+    git("-C", tree, "add", ".")
+    git("-C", tree, "commit", "-m", "first")
+    return tree

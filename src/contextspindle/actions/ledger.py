@@ -102,18 +102,19 @@ class Ledger:
         :meth:`look_at` looked at.
         """
         from ..core import fields
-        from ..core.change import apply, plan
+        from ..core.change import apply, look_ahead, may_be_gated, plan
         from ..core.claims import check_write
-        from ..core.evidence import standings
+        from ..core.evidence import read, write
 
         fields.task_id(task_id)
         now = self._clock()
-        world = self._world()
-        if "status" in request.set and fields.status(request.set["status"]) == "done":
+        stored = tuple(read(write(one)) for one in made)  # a file was looked at a moment ago
+        world = self._world({one: "" for one in stored if one.file})
+        if may_be_gated(request):
             # Files are looked at now, and not while the lock of all writers is held.
             with self._store.read() as ahead:
                 task = to_write(ahead, task_id)
-            standings(task, world)
+            look_ahead(task, request, stored, world)
         with self._store.write() as txn:
             task = to_write(txn, task_id)
             before = txn.lease(task_id)
@@ -143,9 +144,12 @@ class Ledger:
                     warnings = (f"Children still open: {', '.join(children)}",)
         return Outcome(after, changed=True, warnings=warnings)
 
-    def _world(self) -> World:
-        """What tells, for the length of one action, whether files are still as they were."""
-        seen: dict[Record, str] = {}
+    def _world(self, seen: dict[Record, str] | None = None) -> World:
+        """What tells, for the length of one action, whether files are still as they were.
+
+        ``seen`` is what is known of records already.
+        """
+        seen = {} if seen is None else seen
         surroundings: list[Surroundings] = []
 
         def moved(record: Record) -> str:
@@ -172,14 +176,12 @@ class Ledger:
         They go stale when the file changes.  If ``request`` sets the criteria, it is those that
         they attest.  InvalidInput for a path that is no file.
         """
-        from ..core import fields
+        from ..core.change import criteria_after
         from ..core.evidence import Record, criteria_hash, numbered
 
         with self._store.read() as txn:
             task = to_write(txn, task_id)
-        criteria = task.criteria
-        if request and "criteria" in request.set:
-            criteria = fields.normalised({"criteria": request.set["criteria"]})["criteria"]
+        criteria = criteria_after(task, request) if request else task.criteria
         criterion = numbered(criterion, criteria)
         bound = criteria_hash(criteria)
         surroundings = self._files()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from .links import Look
 
+_GATED = ("criteria", "dependencies", "blocker")
+"""The fields of a task that is done whose change has to stand the done gate again."""
+
 
 class Request(Value):
     """What a caller asks for.  ``set`` names the fields to change; the rest is added or dropped."""
@@ -170,6 +173,33 @@ def plan(
     return change
 
 
+def criteria_after(task: Task, request: Request) -> tuple[str, ...]:
+    """The criteria of ``task`` as ``request`` leaves them.  InvalidInput if out of form."""
+    wanted = {name: value for name, value in request.set.items() if name == "criteria"}
+    criteria: tuple[str, ...] = fields.normalised(wanted).get("criteria", task.criteria)
+    return criteria
+
+
+def may_be_gated(request: Request) -> bool:
+    """Whether :func:`plan` could ask for the evidence of a task that is done, or is to be."""
+    links = request.add_dependencies or request.drop_dependencies
+    return bool(links or not request.set.keys().isdisjoint(("status", *_GATED)))
+
+
+def look_ahead(
+    task: Task, request: Request, made: tuple[evidence.Record, ...], world: evidence.World
+) -> None:
+    """Ask of ``world`` what :func:`plan` would, so that it can know the answers beforehand.
+
+    ``made`` are records as they will be stored.
+    """
+    if fields.status(request.set.get("status", task.status)) == "done":
+        task = task._replace(criteria=criteria_after(task, request))
+        evidence.standings(task, world)
+        for record in made:
+            evidence.standing(record, task.id, task.criteria, world)
+
+
 def _planned(
     task: Task,
     wanted: dict[str, Any],
@@ -240,7 +270,7 @@ def _check_rules(
     if after.status == "blocked" and not after.blocker:
         reasons.append("A blocked task needs a blocker: add --blocker TEXT")
     gated = after.status == "done" and (
-        before.status != "done" or {"criteria", "dependencies", "blocker"} & set(changed)
+        before.status != "done" or not changed.keys().isdisjoint(_GATED)
     )
     if gated:
         reasons += _gate(after, look, world)

@@ -58,7 +58,7 @@ class CommandMark(Value):
     covers: tuple[str, ...]
     """Paths from the workspace's root; empty for all of the checkout."""
     tree: str
-    """The digest of the covered files as they were; empty if nothing is covered."""
+    """The digest of the covered files as they were, and how it was taken; empty if none are."""
 
 
 class Record(Value):

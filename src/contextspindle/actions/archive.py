@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
 from ..core import archive, links
 from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, PURGED, UNPURGED, Merge
-from ..errors import InvalidInput, MergeConflict
+from ..core.intake import check_lease
+from ..errors import InvalidInput, MergeConflict, StoreFull, StoreUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 class Archive:
     """A ledger as a whole, on any store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], int] | None = None) -> None:
+        """With a ``clock``, a lease that ends later than one can is not taken in."""
         self._store = store
+        self._clock = clock
 
     def lines(self, progress: Progress = id) -> Iterator[bytes]:
         """The ledger as an archive, a line a task, all of one moment."""
@@ -46,9 +51,23 @@ class Archive:
         """Take an archive in, all of it or nothing.
 
         InvalidInput names the line that cannot be used.  MergeConflict lists every task whose
-        history here and there differs.  What is older there is passed over.
+        history here and there differs.  What is older there is passed over.  The lines are read to
+        their end, and judged, before any writer is kept waiting.
         """
-        return self._merge(_parsed(lines), dry=dry, progress=progress)
+        from tempfile import TemporaryFile
+
+        now = self._clock() if self._clock else None
+        try:
+            with TemporaryFile(prefix="contextspindle-") as aside:
+                for stored in _parsed(lines, now):
+                    aside.write(archive.packed(stored))
+                aside.seek(0)
+                return self._merge(map(archive.unpacked, aside), dry=dry, progress=progress)
+        except OSError as error:
+            kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreUnavailable
+            raise kind(
+                f"What is imported cannot be put aside: {error.strerror}; nothing was written"
+            ) from error
 
     def take_store(self, other: Store, *, dry: bool = False, progress: Progress = id) -> Merge:
         """Take another ledger in, by the same rules."""
@@ -75,25 +94,29 @@ class _DryRun(Exception):
         self.merge = merge
 
 
-def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
-    number = 0
+def _parsed(lines: Iterable[bytes], now: int | None) -> Iterator[Stored]:
+    begun = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            if number == 1:
-                archive.check_header(line)
+            if begun:
+                stored = archive.read_line(line)
+                if stored.lease and now is not None:
+                    check_lease(stored.lease, stored.task, now)
+                yield stored
             else:
-                yield archive.read_line(line)
+                archive.check_header(line)
+                begun = True
         except ValueError as error:
             raise InvalidInput(
                 f"Line {number} cannot be used: {error}; nothing was imported",
                 hint="Take the export again, or mend that line."
-                if number > 1
+                if begun
                 else "For the tasks of another program, name it: --from auto.",
                 line=number,
             ) from error
-    if not number:
+    if not begun:
         raise InvalidInput("The archive is empty")
 
 

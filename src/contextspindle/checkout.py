@@ -34,11 +34,9 @@ _BY_GIT = "-git"
 _BY_READING = "-read"
 """Behind a digest: whether git was asked for the state that it is of.  Older ones have neither."""
 _PLAIN_GIT = ("core.fsmonitor=false", f"core.hooksPath={os.devnull}")
+_NO_GIT = (FileNotFoundError, PermissionError)
+"""What starting git meets where there is none."""
 _NO_CHECKOUT = (b"not a git repository", b"must be run in a work tree")
-
-
-class _NoGit(InvalidInput):
-    """There is no git to ask."""
 
 
 class Checkout:
@@ -117,8 +115,9 @@ class Checkout:
         by = _BY_GIT
         try:
             head = self._git_or_no(folder, "rev-parse", "--verify", "-q", "HEAD")
-        except _NoGit:
-            if not paths and gitfiles.checkout(folder):
+        except InvalidInput as error:
+            there_is_none = isinstance(error.__cause__, _NO_GIT)
+            if not there_is_none or (not paths and gitfiles.checkout(folder)):
                 raise
             head, by = b"", _BY_READING
         before = self._listed(folder, paths, by)
@@ -374,8 +373,8 @@ class Checkout:
                 env=for_git(GIT_OPTIONAL_LOCKS="0", GIT_NO_LAZY_FETCH="1", LC_ALL="C"),
                 check=False,
             )
-        except (FileNotFoundError, PermissionError) as error:
-            raise _NoGit(f"Git cannot be run: {error.strerror}") from error
+        except _NO_GIT as error:
+            raise InvalidInput(f"Git cannot be run: {error.strerror}") from error
         except (OSError, ValueError) as error:
             raise InvalidInput(f"Git cannot be run: {error}") from error
         return done.returncode, done.stdout, done.stderr

@@ -346,8 +346,8 @@ class StoreCorrupt(StoreError):
 
     code = "STORE_CORRUPT"
     remedy = (
-        "Keep the file as it is, and restore the newest backup or daily copy into a fresh"
-        " workspace: contextspindle restore COPY --workspace DIR."
+        "Keep the file as it is, make a workspace in another folder, and there restore the newest"
+        " backup or daily copy: contextspindle restore COPY."
     )
     hint = f"'contextspindle verify' lists what is damaged. {remedy}"
 

@@ -129,7 +129,7 @@ class Workspace:
         """The actions on the ledger as a whole."""
         from .actions.archive import Archive
 
-        return Archive(self.store())
+        return Archive(self.store(), now)
 
     def lines_as(self, tracker: str, *, progress: Callable[[int], object] = id) -> Iterator[bytes]:
         """Every task as it is now, in the form of the program ``tracker``."""

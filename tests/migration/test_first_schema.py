@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 
 from contextspindle.store import schema
+from contextspindle.store.backup import opened
 from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import BACKUPS, SqliteStore
 
@@ -52,6 +53,31 @@ def test_words_that_were_written_under_an_older_schema_are_listed(first, rows, m
     store.close()
     listed = [word for (word,) in rows(first, "SELECT word FROM words ORDER BY word")]
     assert listed == ["0", "1", "2", "kept", "t", "task"]
+
+
+def test_what_only_the_log_of_an_older_ledger_holds_comes_through_a_restore(
+    first, rows, make_ledger, ask, ids
+):
+    store = SqliteStore(str(first))  # led up: the file itself is of the first schema still
+    late = make_ledger(store, ids=ids).create(ask(goal="late")).task.id
+    assert first.read_bytes()[60:64] == (1).to_bytes(4, "big")
+    with opened(str(first)) as (source, _):
+        assert make_ledger(source).show(late).goal == "late"
+        source.close()
+    assert first.read_bytes()[60:64] == (1).to_bytes(4, "big")
+    store.close()
+    assert rows(first, "SELECT count(*) FROM tasks") == [(4,)]
+
+
+def test_a_link_to_what_is_restored_is_followed(old, make_ledger, tmp_path):
+    link = tmp_path / "latest"
+    link.symlink_to(old)
+    folder = tmp_path / "linked"
+    folder.symlink_to(old.parent)
+    for place in (link, folder / old.name):
+        with opened(str(place)) as (source, _):
+            assert make_ledger(source).list().total == 3
+            source.close()
 
 
 @pytest.fixture

@@ -69,6 +69,8 @@ class _Wanted(Value):
     task: Task
     """As it is now; of a new one, as it would begin."""
     known: bool
+    late: bool = False
+    """It says what it said before, and a link of it may be there only now."""
 
 
 class _Import:
@@ -118,12 +120,17 @@ class _Import:
         wanted.sort(key=lambda one: self._by.now if (at := one.item.created) is None else at)
         new: list[Stored] = []
         forward: list[tuple[Task, Change]] = []
-        for one, its in [(one, self._linked(one)) for one in wanted]:
+        for one, its in [(one, self._linked(one)) for one in wanted if not one.late]:
             if not one.known:
                 new.append(adoption.first_steps(one.task.id, one.item, its, self._by))
             elif step := adoption.next_step(one.task, one.item, its, self._by):
                 forward.append((apply(one.task, step), step))
             else:
+                self._skipped += 1
+        for one in wanted:
+            if one.late and (step := self._late(one)):
+                forward.append((apply(one.task, step), step))
+            elif one.late:
                 self._skipped += 1
         for stored in new:
             self._txn.adopt(stored, 0)
@@ -131,6 +138,8 @@ class _Import:
             self._txn.join(stored.task)
         for after, step in forward:
             self._txn.record(after, step)
+            if "claim" in step.set:
+                self._txn.keep_lease(after.id, None)
         return [stored.task.id for stored in new], [after.id for after, _ in forward]
 
     def _judged(self, item: Foreign) -> _Wanted | None:
@@ -149,7 +158,8 @@ class _Import:
             self._ids[item.source] = known
         if wanted:
             self._ids[item.source] = wanted.task.id
-            self._ahead[wanted.task.id] = brief(_unlinked(wanted.task))
+            task = wanted.task
+            self._ahead[task.id] = brief(task if wanted.late else _unlinked(task))
         return wanted
 
     def _new(self, item: Foreign) -> _Wanted | None:
@@ -167,10 +177,16 @@ class _Import:
 
     def _forward(self, item: Foreign, known: str) -> _Wanted | None:
         task = self._txn.task(known)
-        last = adoption.taken_over(self._txn.changes(known, task.version, 1))
-        moved = last is None
-        last = last or adoption.taken_over(self._txn.changes(known, 1, task.version))
+        changes = self._txn.changes(known, task.version, 1)
+        if adoption.taken_over(changes) is None:
+            changes = self._txn.changes(known, 1, task.version)
+        last = adoption.taken_over(changes)
+        moved = adoption.moved_since(last, changes)
+        lease = self._txn.lease(known)
         if last and last.request == item.digest:
+            waits = any(adoption.noted(task, note) for note in _left(item, self._by))
+            if waits and not (lease and lease.live(self._by.now)):
+                return _Wanted(item, task, known=True, late=True)
             self._skipped += 1
         elif last and adoption.is_older(item, last):
             self._skipped += 1
@@ -181,6 +197,14 @@ class _Import:
                 CONFLICT,
                 item.where,
                 f"{item.source} has changed there, and {known} here; it stays as it is here",
+            )
+        elif lease and lease.live(self._by.now):
+            self._conflicts += 1
+            self._tell(
+                CONFLICT,
+                item.where,
+                f"{item.source} has changed there, and {lease.holder} holds {known} here; import it"
+                " again when it is given back",
             )
         elif adoption.excess(task, item) + _size(item) > 0:
             self._tell(UNREAD, item.where, f"{item.source}: {known} has no room for what is new")
@@ -204,6 +228,28 @@ class _Import:
             else:
                 task = after
         return Links(task.parent, task.dependencies, tuple(notes))
+
+    def _late(self, one: _Wanted) -> Change | None:
+        """The change by which a task gets the links that were notes until now; None if none can be.
+
+        A link that it once had was taken back here, and stays so.
+        """
+        changes = self._txn.changes(one.task.id, 1, one.task.version)
+        had = {other for step in changes for other in adoption.linked_by(step)}
+        task = one.task
+        for note, (kind, source) in _left(one.item, self._by).items():
+            other = self._ids.get(source) or self._txn.sourced(source)
+            if (
+                adoption.noted(task, note)
+                and other
+                and other not in had
+                and not (kind == "parent" and task.parent)
+            ):
+                task = self._linking(task, kind, other)[0]
+        if task == one.task:
+            return None
+        keeps = not adoption.moved_since(adoption.taken_over(changes), changes)
+        return adoption.late_step(one.task, task, one.item.digest if keeps else "", self._by)
 
     def _linking(self, task: Task, kind: str, other: str | None) -> tuple[Task, str]:
         """The task with the link; or why it cannot have it."""
@@ -234,14 +280,20 @@ class _Import:
             self._ahead[stored.task.id] = brief(_unlinked(stored.task))
         counts: dict[str, list[str]] = {archive.NEW: [], archive.AHEAD: []}
         changed: list[tuple[Stored, int]] = []
+        late: dict[str, list[tuple[str, str]]] = {}
         for chronicle, whole in told:
-            stored = self._with_links(chronicle, whole)
             here = self._txn.chain(chronicle.id)
+            past = self._txn.changes(chronicle.id, 1, len(here)) if here else []
+            stored, links_late = self._with_links(chronicle, whole, past)
             there = archive.digests(chronicle.id, stored.bodies)
             found = archive.compared(here, there, self._txn.purges(chronicle.id))
             if found in counts:
                 counts[found].append(chronicle.id)
                 changed.append((stored, len(here)))
+                late[chronicle.id] = links_late
+            elif links_late and found in (archive.SAME, archive.BEHIND):
+                counts[archive.AHEAD].append(chronicle.id)
+                late[chronicle.id] = links_late
             elif found in (archive.CONFLICT, archive.UNPURGED):
                 self._conflicts += 1
                 message = f"{chronicle.id} has another history here; it stays as it is here"
@@ -253,23 +305,54 @@ class _Import:
             self._txn.adopt(stored, known)
         for stored, _ in changed:
             self._txn.join(stored.task)
+        for task_id, named in late.items():
+            self._link_late(task_id, named)
         # What stays as it is here may have other links than those looked at so far.
-        links.check_rings([stored.task.id for stored, _ in changed], self._txn.brief)
+        links.check_rings([*(stored.task.id for stored, _ in changed), *late], self._txn.brief)
         return counts[archive.NEW], counts[archive.AHEAD]
 
-    def _with_links(self, chronicle: Chronicle, whole: Stored) -> Stored:
-        """The chronicle as a task without the links that cannot be, which are told."""
+    def _with_links(
+        self, chronicle: Chronicle, whole: Stored, past: list[Change]
+    ) -> tuple[Stored, list[tuple[str, str]]]:
+        """The chronicle as a task without the links that cannot be, which are told.
+
+        As it stands here already, by the changes ``past``, it keeps the notes on links that could
+        not be then.  Those that can be now come second, each with its kind.
+        """
+        dropped, linked = adoption.dropped_before(chronicle, past, self._by.program)
         task = _unlinked(whole.task)
-        dropped: dict[str, str] = {}
+        late = []
         named = [("parent", whole.task.parent)] if whole.task.parent else []
         named += [("dependency", other) for other in whole.task.dependencies]
         for kind, other in named:
             task, why = self._linking(task, kind, other)
-            if why:
-                dropped[other] = why
-                message = f"{chronicle.id}: its {kind} {other} is a note: {why}"
-                self._tell(LINK, chronicle.where, message)
-        return adoption.retold(chronicle, dropped) if dropped else whole
+            if not why:
+                if other in dropped and all(other not in adoption.linked_by(one) for one in linked):
+                    late.append((kind, other))
+                continue
+            dropped.setdefault(other, why)
+            message = f"{chronicle.id}: its {kind} {other} is a note: {why}"
+            self._tell(LINK, chronicle.where, message)
+        return (adoption.retold(chronicle, dropped, linked) if dropped else whole), late
+
+    def _link_late(self, task_id: str, named: list[tuple[str, str]]) -> None:
+        """Give a task that is here the links that it could not have before."""
+        before = after = self._txn.task(task_id)
+        for kind, other in named:
+            if kind == "parent":
+                after = after if after.parent else after._replace(parent=other)
+            elif other not in after.dependencies:
+                after = after._replace(dependencies=(*after.dependencies, other))
+        if after != before:
+            step = adoption.late_step(before, after, "", self._by)
+            self._txn.record(apply(before, step), step)
+
+
+def _left(item: Foreign, by: Hand) -> dict[str, tuple[str, str]]:
+    """How the notes on links of an item that could not be begin, each with its kind and source."""
+    named = [("parent", item.parent)] if item.parent else []
+    named += [("dependency", source) for source in item.dependencies]
+    return {f"{by.program} {kind}: {source} (": (kind, source) for kind, source in named}
 
 
 def _unlinked(task: Task) -> Task:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+
 from ..core import archive, links, text
 from ..core.archive import AHEAD, BEHIND, CONFLICT, NEW, PURGED, UNPURGED, Merge
-from ..errors import InvalidInput, MergeConflict, in_words
+from ..core.intake import check_lease
+from ..errors import InvalidInput, MergeConflict, StoreFull, StoreUnavailable, in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 class Archive:
     """A ledger as a whole, on any store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], int] | None = None) -> None:
+        """With a ``clock``, a lease that ends later than one can is not taken in."""
         self._store = store
+        self._clock = clock
 
     def lines(self, progress: Progress = id) -> Iterator[bytes]:
         """The ledger as an archive, a line a task, all of one moment."""
@@ -47,9 +52,23 @@ class Archive:
 
         InvalidInput names the line that cannot be used, or says how many tasks are missing of
         those that the first line promises.  MergeConflict lists every task whose history here and
-        there differs.  What is older there is passed over.
+        there differs.  What is older there is passed over.  The lines are read to their end, and
+        judged, before any writer is kept waiting.
         """
-        return self._merge(_parsed(lines), dry=dry, progress=progress)
+        from tempfile import TemporaryFile
+
+        now = self._clock() if self._clock else None
+        try:
+            with TemporaryFile(prefix="contextspindle-") as aside:
+                for stored in _parsed(lines, now):
+                    aside.write(archive.packed(stored))
+                aside.seek(0)
+                return self._merge(map(archive.unpacked, aside), dry=dry, progress=progress)
+        except OSError as error:
+            kind = StoreFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreUnavailable
+            raise kind(
+                f"What is imported cannot be put aside: {error.strerror}; nothing was written"
+            ) from error
 
     def take_store(self, other: Store, *, dry: bool = False, progress: Progress = id) -> Merge:
         """Take another ledger in, by the same rules."""
@@ -76,20 +95,24 @@ class _DryRun(Exception):
         self.merge = merge
 
 
-def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
-    number = promised = 0
+def _parsed(lines: Iterable[bytes], now: int | None) -> Iterator[Stored]:
+    begun = False
+    promised = 0
     found: set[str] = set()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            if number == 1:
+            if not begun:
                 promised = archive.promised(line)
+                begun = True
                 continue
             stored = archive.read_line(line)
+            if stored.lease and now is not None:
+                check_lease(stored.lease, stored.task, now)
         except ValueError as error:
             hint = "For the tasks of another program, name it: --from auto."
-            if number > 1:
+            if begun:
                 hint = "Take the export again, or mend that line."
             elif line.startswith(b"SQLite format 3\0"):
                 hint = "It is a database: 'contextspindle restore' takes a backup or a copy in."
@@ -100,7 +123,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterator[Stored]:
             ) from error
         found.add(stored.task.id)
         yield stored
-    if not number:
+    if not begun:
         raise InvalidInput("The archive is empty")
     if len(found) < promised:
         raise InvalidInput(

@@ -7,7 +7,7 @@ and the files of the ledger are made anew each time, because nobody could see wh
 
 from __future__ import annotations
 
-from ..core.eraser import rewritten
+from ..core.eraser import remains, rewritten
 from ..core.value import Value
 from ..errors import PurgeUnfinished, SpindleError, StoreBusy, WorkspaceNotFound
 
@@ -42,6 +42,8 @@ class Purged(Value):
     """What holds it and is not the workspace's: path to what it is."""
     unread: tuple[str, ...] = ()
     """Those of both that are named because they could not be read."""
+    held: tuple[str, ...] = ()
+    """Tasks that hold it still, in a place that could not be written anew."""
 
 
 class Purger:
@@ -59,27 +61,36 @@ class Purger:
         """What :meth:`purge` would do; nothing is written."""
         try:
             with self._store.read() as txn:
-                tasks, named = self._rewritten(txn, eraser)[1:]
+                found = txn.holding(eraser.forms)
+                whole, tasks = self._rewritten(txn, found, eraser)
+                to_be = {one.task.id: one for one in whole}
+                held = _held(found, eraser, lambda one: to_be.get(one) or txn.whole(one))
         except WorkspaceNotFound:
-            tasks, named = {}, ()
-        return Purged(tasks, named, tuple(self._elsewhere(eraser, write=False)))
+            tasks, found, held = {}, [], ()
+        return Purged(
+            tasks, _named(found, eraser), tuple(self._elsewhere(eraser, write=False)), held=held
+        )
 
     def purge(self, eraser: Eraser) -> Purged:
         """The text is nowhere in the ledger nor in any place beside it, nor in freed pages.
 
+        Where it stays all the same, ``named`` and ``held`` say so: it is looked for again.
         StoreBusy, and nothing done, if a reader keeps the ledger's files from being made anew.
         PurgeUnfinished names what is left to do: again does the rest.
         """
         tasks: dict[str, Purge] = {}
-        named: tuple[str, ...] = ()
+        found: list[str] = []
+        held: tuple[str, ...] = ()
         there = True
         self._elsewhere(eraser, write=False)  # what cannot be looked at is told before anything
         try:
             self._store.check_scrub()
             with self._store.write() as txn:
-                whole, tasks, named = self._rewritten(txn, eraser)
+                found = txn.holding(eraser.forms)
+                whole, tasks = self._rewritten(txn, found, eraser)
                 for stored in whole:
                     txn.rewrite(stored)
+                held = _held(found, eraser, txn.whole)
         except WorkspaceNotFound:
             there = False
         try:
@@ -93,28 +104,36 @@ class Purger:
         except SpindleError as error:
             error.message = f"{_cause(error)}; the tasks are purged, and purge again does the rest"
             raise
-        return Purged(tasks, named, places)
+        return Purged(tasks, _named(found, eraser), places, held=held)
 
     def _rewritten(
-        self, txn: ReadTxn, eraser: Eraser
-    ) -> tuple[list[Stored], dict[str, Purge], tuple[str, ...]]:
+        self, txn: ReadTxn, found: list[str], eraser: Eraser
+    ) -> tuple[list[Stored], dict[str, Purge]]:
         whole = []
         tasks = {}
         now = self._clock()
-        found = txn.holding(eraser.forms)
         for task_id in found:
             bare = rewritten(txn.whole(task_id), eraser, at=now, by=self._actor)
             if bare:
                 whole.append(bare.stored)
                 if bare.purge:
                     tasks[task_id] = bare.purge
-        return whole, tasks, tuple(one for one in found if eraser.is_in(one))
+        return whole, tasks
 
     def _elsewhere(self, eraser: Eraser, *, write: bool) -> list[Found]:
         return [
             Found(name, place.path, place.purge(eraser, write=write))
             for name, place in self._places.items()
         ]
+
+
+def _named(found: list[str], eraser: Eraser) -> tuple[str, ...]:
+    return tuple(one for one in found if eraser.is_in(one))
+
+
+def _held(found: list[str], eraser: Eraser, whole: Callable[[str], Stored]) -> tuple[str, ...]:
+    """Those of the tasks that hold the text still."""
+    return tuple(one for one in found if remains(whole(one), eraser))
 
 
 def _cause(error: SpindleError) -> str:

@@ -33,7 +33,7 @@ def purge(call: Call) -> Reply:
     space = workspace.for_fuse(call.values["workspace"] or "")
     found = space.purge(_given(call), write=write)
     lines = "".join(f"{line}\n" for line in _lines(found, write=write))
-    stays = found.left or found.named
+    stays = found.left or found.named or found.held
     return Reply(_data(found, write=write), lines, status=LEFT_STATUS if stays and write else 0)
 
 
@@ -63,6 +63,7 @@ def _data(found: Purged, *, write: bool) -> dict[str, Any]:
         "places": [one._asdict() for one in found.places],
         "left": [
             *({"kind": "task id", "where": one} for one in found.named),
+            *({"kind": "task", "where": one} for one in found.held),
             *({"kind": "file", "where": one} for one in found.left),
         ],
         "outside": [{"kind": kind, "path": path} for path, kind in found.outside.items()],
@@ -87,6 +88,8 @@ def _lines(found: Purged, *, write: bool) -> Iterator[str]:
         yield f"{place.place}: {place.items} {done} in {one_line(place.path)}"
     for task_id in found.named:
         yield f"stays: the id of task {task_id} holds it, and an id is never changed"
+    for task_id in found.held:
+        yield f"stays: task {task_id} holds it where it cannot be taken out"
     for path in found.left:
         yield f"stays: {one_line(path)}, no file of this program, {_why(path in found.unread)}"
     for path, kind in found.outside.items():

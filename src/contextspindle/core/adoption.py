@@ -12,11 +12,13 @@ from . import instant
 from .archive import Stored
 from .change import Change, apply, begin, change_bytes
 from .digest import sha256
-from .task import TASK_LIMIT, state_bytes
+from .task import TASK_LIMIT, TEXT_LIMIT, state_bytes
+from .text import shortened
 from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .foreign import Chronicle, Foreign, Past
@@ -31,6 +33,8 @@ _UNSET: dict[str, Any] = {
     "status": "open",
     "priority": 2,
 }
+
+_LINKS = ("parent", "dependencies")
 
 _STANDING: tuple[str, ...] = ("status", "blocker", "next")
 """What may have changed since an item was made; the rest is what it is about."""
@@ -101,6 +105,8 @@ def next_step(task: Task, item: Foreign, links: Links, by: Hand) -> Change | Non
         return None
     remark = _remark(item, by, "Brought forward")
     decisive = not {"goal", "criteria", "status"}.isdisjoint(changed)
+    if task.claim and wanted["status"] in ("done", "cancelled"):
+        changed["claim"] = ""  # what has ended needs no holder
     change = Change(
         task.id,
         version=task.version + 1,
@@ -112,12 +118,60 @@ def next_step(task: Task, item: Foreign, links: Links, by: Hand) -> Change | Non
         notes=notes if decisive else (remark, *notes),
         request=item.digest,
     )
+    change = _fitted(change)
     return change._replace(state=sha256(state_bytes(apply(task, change))))
 
 
 def taken_over(changes: list[Change]) -> Change | None:
     """The newest of a task's changes that took an item over; None if none did."""
     return next((one for one in reversed(changes) if one.request and not one.key), None)
+
+
+def moved_since(last: Change | None, changes: list[Change]) -> bool:
+    """Whether ``changes`` say more since ``last`` took an item over than who held the task."""
+    return last is None or any(
+        one.set.keys() != {"claim"} or one.decisions or one.evidence or one.notes
+        for one in changes
+        if one.version > last.version
+    )
+
+
+def noted(task: Task, start: str) -> bool:
+    """Whether a note of the task begins with ``start``."""
+    return any(one.text.startswith(start) for one in task.notes)
+
+
+def _note(name: str, other: str) -> str:
+    """How a note on a link of a chronicle that cannot be begins."""
+    return f"original {name}: {other} ("
+
+
+def _late_note(program: str) -> str:
+    """How the note of a change begins that makes links whose ends are there only now."""
+    return f"Linked as {program} says, by "
+
+
+def linked_by(change: Change | Past) -> tuple[str, ...]:
+    """The tasks to which a change links its own."""
+    parent = change.set.get("parent", "")
+    return (*change.set.get("dependencies", ()), *((parent,) if parent else ()))
+
+
+def late_step(before: Task, after: Task, request: str, by: Hand) -> Change:
+    """The change that gives ``before`` the links of ``after``, whose ends are there only now."""
+    names = [name for name in _LINKS if getattr(before, name) != getattr(after, name)]
+    change = Change(
+        before.id,
+        version=before.version + 1,
+        at=max(before.updated, by.now),
+        actor=by.program,
+        set=_plain({name: getattr(after, name) for name in names}),
+        decisions=(),
+        evidence=(),
+        notes=(f"{_late_note(by.program)}{by.actor}: what was missing is there now",),
+        request=request,
+    )
+    return change._replace(state=sha256(state_bytes(apply(before, change))))
 
 
 def is_older(item: Foreign, last: Change) -> bool:
@@ -132,35 +186,45 @@ def excess(task: Task, item: Foreign) -> int:
     return len(state_bytes(task)) + room - TASK_LIMIT
 
 
-def retold(chronicle: Chronicle, dropped: dict[str, str]) -> Stored:
+def retold(chronicle: Chronicle, dropped: dict[str, str], linked: Sequence[Change] = ()) -> Stored:
     """The task of a chronicle, version by version; ``dropped`` are links that cannot be, and why.
 
+    ``linked`` are changes that were made here in between, by which such links came after all.
     ValueError if a version would be larger than a task may be.
     """
     noted: set[str] = set()
+    gone = dict(dropped)
+    between = {one.version: one for one in linked}
+    steps: list[Change] = []
 
     def unlinked(past: Past) -> tuple[dict[str, Any], tuple[str, ...]]:
         found, notes = dict(past.set), []
-        for name in ("parent", "dependencies"):
+        for name in _LINKS:
             given = found.get(name, ())
-            gone = [one for one in ([given] if isinstance(given, str) else given) if one in dropped]
-            if gone:
-                found[name] = "" if name == "parent" else [x for x in given if x not in dropped]
-            for one in gone:
+            out = [one for one in ([given] if isinstance(given, str) else given) if one in gone]
+            if out:
+                found[name] = "" if name == "parent" else [x for x in given if x not in gone]
+            for one in out:
                 if (name + one) not in noted:
                     noted.add(name + one)
-                    notes.append(f"original {name}: {one} ({dropped[one]})")
+                    notes.append(f"{_note(name, one)}{gone[one]})")
         return found, tuple(notes)
 
-    steps = []
-    for version, past in enumerate(chronicle.versions, 1):
+    def put_between() -> None:
+        while one := between.get(len(steps) + 1):
+            steps.append(one)
+            for other in linked_by(one):
+                gone.pop(other, None)
+
+    for past in chronicle.versions:
+        put_between()
         wanted, notes = unlinked(past)
-        if version == 1:
+        if not steps:
             wanted = {"status": "open", "priority": 2, **wanted}
         steps.append(
             Change(
                 chronicle.id,
-                version,
+                len(steps) + 1,
                 past.at,
                 past.actor,
                 _plain(wanted),
@@ -169,11 +233,36 @@ def retold(chronicle: Chronicle, dropped: dict[str, str]) -> Stored:
                 (*past.notes, *notes),
             )
         )
+    put_between()
     return _led(steps)
+
+
+def dropped_before(
+    chronicle: Chronicle, past: list[Change], program: str
+) -> tuple[dict[str, str], list[Change]]:
+    """The links of a chronicle that could not be when it was taken over, and why, by ``past``.
+
+    And the changes by which some of them came later.
+    """
+    dropped: dict[str, str] = {}
+    names = {
+        _note(name, other): other
+        for version in chronicle.versions
+        for name in _LINKS
+        for other in linked_by(version)
+    }
+    for text in [text for change in past for text in change.notes]:
+        for start, other in names.items():
+            if text.startswith(start):
+                dropped.setdefault(other, text[len(start) : -1])
+    start = _late_note(program)
+    linked = [one for one in past if any(note.startswith(start) for note in one.notes)]
+    return dropped, linked
 
 
 def _led(steps: list[Change]) -> Stored:
     """The task that ``steps`` lead to, each with the digest of its state."""
+    steps = [_fitted(one) for one in steps]
     task = begin(steps[0])
     bodies = []
     for number, step in enumerate(steps):
@@ -183,6 +272,19 @@ def _led(steps: list[Change]) -> Stored:
             raise ValueError(f"version {step.version} would take {len(state)} bytes")
         bodies.append(change_bytes(step._replace(state=sha256(state))))
     return Stored(task, tuple(bodies), None)
+
+
+def _fitted(change: Change) -> Change:
+    """A change whose remarks, which can name a way over any number of tasks, keep the limit."""
+
+    def cut(one: str) -> str:
+        return shortened(one, TEXT_LIMIT)
+
+    return change._replace(
+        actor=cut(change.actor),
+        decisions=tuple(map(cut, change.decisions)),
+        notes=tuple(map(cut, change.notes)),
+    )
 
 
 def _times(item: Foreign, now: int) -> tuple[int, int]:

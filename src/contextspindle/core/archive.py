@@ -8,13 +8,14 @@ change does not lead to.
 
 from __future__ import annotations
 
-from ..errors import InvalidInput, in_words
+from ..errors import in_words
 from . import canon, purge
 from .change import Change, apply, begin, from_document
 from .claims import Lease
 from .digest import NONE, chained, sha256
-from .evidence import read
-from .task import ENTRIES, LISTS, STATUSES, TEXTS, is_id, state_bytes
+from .intake import check_change, check_whole
+from .task import document, state_bytes
+from .task import from_document as task_of
 from .value import Value
 
 TYPE_CHECKING = False
@@ -92,12 +93,14 @@ def read_line(line: bytes) -> Stored:
     """The task of a line, every step of it checked.  ValueError says what is wrong with it."""
     try:
         found = canon.decode(line)
+        for one in found["changes"]:
+            check_change(one)
         bodies = tuple(canon.encode(one) for one in found["changes"])
         lease = _lease(found["lease"]) if "lease" in found else None
         purges = tuple(purge.from_document(one) for one in found.get("purges", ()))
         task = replayed(bodies)
         head = found["head"]
-        _check_form(task)
+        check_whole(task, len(state_bytes(task)), lease, purges)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"a field is missing or of the wrong kind ({in_words(error)})") from error
     chain = digests(task.id, bodies)
@@ -117,27 +120,22 @@ def _lease(found: list[Any]) -> Lease:
     return lease
 
 
-def _check_form(task: Task) -> None:
-    """ValueError unless each field has the form that every reader of a task counts on."""
-    values = task._asdict()
-    lists = [one for field in LISTS for one in values[field]]
-    entries = [one for field in ENTRIES for one in values[field]]
-    texts = [values[field] for field in TEXTS] + lists + [one.text for one in entries]
-    numbers = (task.version, task.priority, task.created, task.updated)
-    linked = [one for one in (task.id, task.parent, *task.dependencies) if one]
-    if not (
-        {type(one) for one in texts} == {str}
-        and {type(one) for one in numbers} == {int}
-        and all(map(is_id, linked))
-        and task.status in STATUSES
-        and 0 <= task.priority <= 4
-    ):
-        raise ValueError(f"the task {task.id} has a field out of form")
-    for one in task.evidence:
-        try:
-            read(one.text)
-        except InvalidInput as error:
-            raise ValueError(f"the task {task.id}: {error.message}") from error
+def packed(stored: Stored) -> bytes:
+    """A task that was read, on one line for :func:`unpacked`: that one need not look again."""
+    bodies = [body.decode() for body in stored.bodies]
+    purges = [purge.document(one) for one in stored.purges]
+    return canon.encode([document(stored.task), bodies, stored.lease, purges]) + b"\n"
+
+
+def unpacked(line: bytes) -> Stored:
+    """The task that :func:`packed` put on a line."""
+    state, bodies, lease, purges = canon.decode(line)
+    return Stored(
+        task_of(state),
+        tuple(body.encode() for body in bodies),
+        lease and Lease(*lease),
+        tuple(map(purge.from_document, purges)),
+    )
 
 
 def digests(task_id: str, bodies: tuple[bytes, ...]) -> list[str]:

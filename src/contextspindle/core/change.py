@@ -106,8 +106,15 @@ def change_bytes(change: Change) -> bytes:
 
 
 def request_bytes(request: Request) -> bytes:
-    """The canonical bytes of a request: two creations are the same if these are."""
+    """The canonical bytes of a request: two creations are the same if these are.
+
+    In whichever words a field was given.  InvalidInput for one out of form.
+    """
     found = request._asdict()
+    found["set"] = {
+        name: list(v) if isinstance(v, tuple) else v
+        for name, v in fields.normalised(request.set).items()
+    }
     found["evidence"] = [list(pair) for pair in request.evidence]
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
     return text.clean(canon.text(plain)).encode()

@@ -42,3 +42,8 @@ def chained(task_id: str, previous: str, body: bytes) -> str:
     ``previous`` is the digest of the change before, in hex, or :data:`NONE`.
     """
     return _sha256(b"%b\n%b\n%b" % (task_id.encode(), previous.encode(), body)).hexdigest()
+
+
+def is_digest(value: str, length: int = 64) -> bool:
+    """Whether ``value`` is a digest as it is written here: so many lower-case hex digits."""
+    return len(value) == length and not value.strip("0123456789abcdef")

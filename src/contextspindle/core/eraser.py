@@ -11,10 +11,10 @@ from __future__ import annotations
 from ..errors import InvalidInput
 from . import archive, canon, evidence
 from .change import apply, begin, change_bytes
-from .digest import sha256
+from .digest import NONE, is_digest, sha256
 from .purge import Purge
 from .redaction import MASK
-from .task import TEXT_LIMIT, state_bytes
+from .task import STATUSES, TEXT_LIMIT, is_id, state_bytes
 from .text import ELLIPSIS, folded, size
 from .value import Value
 
@@ -34,6 +34,8 @@ PIECE = 8
 """The fewest characters of the text that are taken for a piece of it, where a text was cut."""
 ROUNDS = 8
 """How often a text is looked through again: what stood around one that is gone can be another."""
+DIGESTS = (32, 40, 64)
+"""How many hex digits the digests have that are kept: a token's, a commit's, all others."""
 
 _FREE = ("goal", "owner", "blocker", "next", "claim")
 """The fields of a task that hold one text of somebody's."""
@@ -177,7 +179,7 @@ def rewritten(stored: Stored, eraser: Eraser, *, at: int, by: str) -> Rewritten 
     """
     bodies: list[bytes] = []
     touched: list[int] = []
-    hashes: dict[str, str] = {}
+    hashes = dict.fromkeys((evidence.criteria_hash(()),), evidence.criteria_hash(()))
     task = None
     for body, step in zip(stored.bodies, archive.steps(stored)):
         bare = _step(step, eraser, hashes)
@@ -222,8 +224,7 @@ def _step(step: Change, eraser: Eraser, hashes: dict[str, str]) -> Change:
         before, after = (
             evidence.criteria_hash(tuple(one)) for one in (step.set["criteria"], found["criteria"])
         )
-        if before != after:
-            hashes[before] = after
+        hashes[before] = after
     if "labels" in found:
         found["labels"] = [*dict.fromkeys(eraser.of(one) for one in found["labels"])]
     # These two are one task's only.  Masked they could be another's as well, and nobody who has the
@@ -249,23 +250,66 @@ def _record(stored: str, task_id: str, eraser: Eraser, hashes: dict[str, str]) -
     except InvalidInput:
         return eraser.of(stored)
     bare = _bare(record, eraser)
+    bound = record.criteria_hash
+    bare = bare._replace(criteria_hash=NONE if eraser.is_in(bound) else bound)
     if record.task_id == task_id:
-        bare = bare._replace(criteria_hash=hashes.get(record.criteria_hash, record.criteria_hash))
+        bare = bare._replace(task_id=task_id, criteria_hash=hashes.get(bound, bare.criteria_hash))
     if bare == record and not eraser.holds(stored.encode()):
         return stored
     return evidence.write(bare)
 
 
 def _bare(record: Record, eraser: Eraser) -> Record:
+    """A record without the text.  What should be an id or a digest can be any text, if pasted."""
+
+    def digest(value: str) -> str:
+        return value if _is_fixed(value) else eraser.of(value)
+
     file, command = record.file, record.command
     return record._replace(
+        task_id=eraser.of(record.task_id),
         payload=eraser.of(record.payload),
-        file=file and file._replace(path=eraser.of(file.path)),
+        file=file and file._replace(path=eraser.of(file.path), sha256=digest(file.sha256)),
         command=command
         and command._replace(
             argv=tuple(map(eraser.of, command.argv)),
             folder=eraser.of(command.folder),
+            output=digest(command.output),
             tail=eraser.of(command.tail),
+            commit=digest(command.commit),
             covers=tuple(map(eraser.of, command.covers)),
+            tree=digest(command.tree),
         ),
     )
+
+
+def _is_fixed(value: str) -> bool:
+    """Whether ``value`` is what the program itself makes: a digest, an id, or a status."""
+    if len(value) in DIGESTS and is_digest(value, len(value)):
+        return True
+    return is_id(value) or value in STATUSES
+
+
+def remains(stored: Stored, eraser: Eraser) -> bool:
+    """Whether a task still holds the text in a place where anybody can write one.
+
+    Looked at is everything but names of fields, ids, statuses and digests, wherever it stands:
+    this knows nothing of what :func:`rewritten` looks at.
+    """
+    whole = [canon.decode(archive.line_of(stored)), canon.decode(state_bytes(stored.task))]
+    while whole:
+        value = whole.pop()
+        if isinstance(value, dict):
+            whole += value.values()
+        elif isinstance(value, list):
+            whole += value
+        elif isinstance(value, str) and eraser.holds(value.encode()):
+            if value.startswith(evidence.PREFIX):
+                try:
+                    whole.append(canon.decode(value.removeprefix(evidence.PREFIX)))
+                    continue
+                except ValueError:
+                    pass
+            if not _is_fixed(value) and eraser.is_in(value):
+                return True
+    return False

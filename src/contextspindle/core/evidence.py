@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from ..errors import InvalidInput
 from . import canon, text
-from .digest import sha256
+from .digest import is_digest, sha256
+from .task import is_id
 from .value import Value
 
 TYPE_CHECKING = False
@@ -103,7 +104,7 @@ def write(record: Record) -> str:
 
 
 def read(stored: str) -> Record:
-    """The record that ``stored`` holds.  InvalidInput if it is malformed."""
+    """The record that ``stored`` holds, whatever it claims.  InvalidInput if it is malformed."""
     try:
         found = canon.decode(stored.removeprefix(PREFIX))
         record = Record(
@@ -118,7 +119,22 @@ def read(stored: str) -> Record:
             return record
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise InvalidInput(
+    raise _malformed()
+
+
+def pasted(given: str) -> Record:
+    """The record that somebody gives, without what it says of a file or a command.
+
+    InvalidInput if it is malformed: of no task, or under no criteria, it is a place for any text.
+    """
+    record = read(given)
+    if not is_id(record.task_id) or not is_digest(record.criteria_hash):
+        raise _malformed()
+    return record._replace(file=None, command=None)
+
+
+def _malformed() -> InvalidInput:
+    return InvalidInput(
         "The evidence record is malformed",
         hint=f"Give plain text, or a whole record that begins with {PREFIX}.",
     )
@@ -179,10 +195,12 @@ def bind(given: str, criterion: int, task_id: str, criteria: tuple[str, ...]) ->
     """
     criterion = numbered(criterion, criteria)
     if given.startswith(PREFIX):
-        record = read(given)
+        record = pasted(given)
         if criterion and record.criterion != criterion:
             raise InvalidInput("A record that is pasted keeps its own criterion; leave --for out")
-        return write(record._replace(file=None, command=None))
+        if not record.payload.strip():
+            raise InvalidInput("The evidence is empty: the record that was pasted says nothing")
+        return write(record)
     return write(Record(task_id, criteria_hash(criteria), given, criterion))
 
 

@@ -104,11 +104,13 @@ def _no_own_part(before: Task, task: Task, look: Look) -> None:
     What is below a task counts as the task: a link can close such a ring from either of its ends.
     """
 
+    parents = {task.id: task.parent}  # many dependencies lead up the same way
+
     def above(one: str) -> str:
-        if one == task.id:
-            return task.parent
-        brief = look(one)
-        return brief.parent if brief else ""
+        if one not in parents:
+            brief = look(one)
+            parents[one] = brief.parent if brief else ""
+        return parents[one]
 
     waiting = {task.id: task.dependencies}
     whole = task.parent if task.parent != before.parent else ""
@@ -118,9 +120,10 @@ def _no_own_part(before: Task, task: Task, look: Look) -> None:
         whole = above(whole)
     for whole, needs in waiting.items():
         for other in needs:
-            line = [other]
-            while (up := above(line[-1])) and up not in line:
-                line.append(up)
+            line = {other: None}
+            up = other
+            while (up := above(up)) and up not in line:
+                line[up] = None
                 if up == whole and task.id in line:
                     path = f"{whole} waits for " + ", a part of ".join(line)
                     raise RingRefused(

@@ -13,7 +13,7 @@ from ..core import archive, canon
 from ..errors import InvalidInput, StoreCorrupt, in_words
 from .driver import driver, translated
 from .inspect import inspect
-from .private import FOLDER_MODE, sync_folder, write_new
+from .private import FOLDER_MODE, part_of, sync_folder, write_new
 from .private import translated as translated_os
 from .schema import copy_to
 from .sqlite import SCHEMA, SqliteStore
@@ -50,7 +50,7 @@ def back_up(
         raise InvalidInput(f"{folder} is there already; a backup never overwrites")
     if not os.path.isdir(os.path.dirname(folder)):
         raise InvalidInput(f"{os.path.dirname(folder)} is not a folder")
-    aside = f"{folder}.{os.getpid()}.part"
+    aside = part_of(folder)
     try:
         os.mkdir(aside, FOLDER_MODE)
         try:
@@ -113,7 +113,8 @@ def opened(place: str) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
     copy brought up to date.  InvalidInput if it is no backup; StoreCorrupt if the copy is not the
     one that was written, or is damaged.
     """
-    path, manifest = (place, None) if os.path.isfile(place) else _from_folder(place)
+    real = os.path.realpath(place)  # a link is refused where we write, and here we only read
+    path, manifest = (real, None) if os.path.isfile(real) else _from_folder(real)
     _refuse_export(path)
     with _of_this_schema(path) as store:
         report = inspect(store)
@@ -130,7 +131,10 @@ def opened(place: str) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
 
 @contextmanager
 def _of_this_schema(path: str) -> Iterator[SqliteStore]:
-    """The ledger at ``path``, or a copy of it: opening an older one would bring it up to date."""
+    """The ledger at ``path``, or a copy of it: opening an older one would bring it up to date.
+
+    What a write-ahead log or a journal beside it says belongs to it, and to the copy.
+    """
     if _schema_of(path) >= SCHEMA:
         yield SqliteStore(path)
         return
@@ -141,7 +145,13 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
     try:
         try:
             aside = tempfile.mkdtemp(prefix="contextspindle-")
-            shutil.copyfile(path, os.path.join(aside, COPY))
+            source = _AsItIs(path)
+            try:
+                copy_to(source.open_reader(), os.path.join(aside, COPY))
+            finally:
+                source.close()
+        except driver.Error as error:
+            raise translated(error, path) from error
         except OSError as error:
             raise translated_os(error, aside or path) from error
         yield SqliteStore(os.path.join(aside, COPY))
@@ -162,10 +172,22 @@ def _refuse_export(path: str) -> None:
     )
 
 
+class _AsItIs(SqliteStore):
+    """A ledger that is read and stays of its schema."""
+
+    newest = 0
+
+
 def _schema_of(path: str) -> int:
-    """The schema that a closed database says it has, without opening it; 0 if it is none."""
-    with open(path, "rb") as file:
-        head = file.read(100)
+    """The schema that a closed database says it has, without opening it; 0 if it is none.
+
+    InvalidInput if the file cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            head = file.read(100)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from error
     # SQLite's file format: "user version", four bytes, the highest first.
     return int.from_bytes(head[60:64], "big")
 

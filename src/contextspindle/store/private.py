@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+"""How a file is opened that must not be there yet."""
 
 
 def translated(error: OSError, path: str) -> StoreError:
@@ -99,10 +101,10 @@ def write_pieces(path: str, pieces: Iterable[bytes]) -> int:
 
     How many they were.  FileExistsError if there is one already: nothing is ever overwritten.
     """
-    aside = f"{path}.{os.getpid()}.part"
+    aside = part_of(path)
     count = 0
     try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE)
+        handle = os.open(aside, NEW, FILE_MODE)
         try:
             with open(handle, "wb") as file:
                 for piece in pieces:
@@ -110,16 +112,47 @@ def write_pieces(path: str, pieces: Iterable[bytes]) -> int:
                     count += 1
                 file.flush()
                 os.fsync(handle)
-            # Unlike a rename, a link fails where a file is there already.
-            os.link(aside, path)
+            _named(aside, path)
         finally:
-            os.unlink(aside)
+            if os.path.lexists(aside):
+                os.unlink(aside)
         sync_folder(os.path.dirname(path))
     except FileExistsError:
         raise
     except OSError as error:
         raise translated(error, path) from error
     return count
+
+
+def part_of(path: str) -> str:
+    """A name beside ``path`` that nobody has, for what becomes it when it is whole.
+
+    The process that has a number now is not the one that had it when a file was left.
+    """
+    number = 0
+    while os.path.lexists(aside := f"{path}.{os.getpid()}.{number}.part"):
+        number += 1
+    return aside
+
+
+def _named(aside: str, path: str) -> None:
+    """What is whole under the name ``aside`` is called ``path``, if nothing is called so."""
+    import errno
+
+    try:
+        # Unlike a rename, a link fails where a file is there already.
+        os.link(aside, path)
+    except OSError as error:
+        unable = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK)
+        if error.errno not in unable:
+            raise
+        # A file system without links: an empty file takes the name, and is replaced by the whole.
+        os.close(os.open(path, NEW, FILE_MODE))
+        try:
+            os.rename(aside, path)
+        except OSError:
+            os.unlink(path)
+            raise
 
 
 def replace_file(path: str, data: bytes) -> None:

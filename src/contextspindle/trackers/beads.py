@@ -94,6 +94,10 @@ def _issue(found: dict[str, Any], where: str) -> Foreign:
     if _titled(goal) != (title, description):
         goal = _goal(title, description)
     there = its.text("status")
+    if own and _exported(own.get("status", "")) != there:
+        # It went on there since: what the export said of its standing is of the past.
+        its.note("blocker when it was exported", own.pop("blocker", ""))
+        own.pop("status", "")
     status, blocker = foreign.status_of(NAME, own.get("status", there), STATUSES)
     if its.peek("defer_until") and there == "deferred":
         blocker += f" until {its.text('defer_until')}"
@@ -153,7 +157,7 @@ def _own(its: sources.Fields) -> dict[str, str]:
     if not all(isinstance(one, str) for one in ours.values()):
         return {}
     its.drop("metadata", "source_system")
-    return ours
+    return dict(ours)
 
 
 def _links(its: sources.Fields, name: str) -> tuple[str, list[str]]:
@@ -220,6 +224,11 @@ def lines(tasks: list[Task]) -> Iterator[bytes]:
         yield _line(task, names)
 
 
+def _exported(status: str) -> str:
+    """The word of beads for a status of ours."""
+    return {"active": "in_progress", "done": "closed", "cancelled": "closed"}.get(status, status)
+
+
 def _line(task: Task, names: dict[str, str]) -> bytes:
     import json
 
@@ -232,9 +241,7 @@ def _line(task: Task, names: dict[str, str]) -> bytes:
         "title": title,
         "description": description,
         "acceptance_criteria": _criteria(task.criteria),
-        "status": {"active": "in_progress", "done": "closed", "cancelled": "closed"}.get(
-            task.status, task.status
-        ),
+        "status": _exported(task.status),
         "priority": task.priority,
         "issue_type": kinds[0] if kinds else "task",
         "assignee": task.owner,

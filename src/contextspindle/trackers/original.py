@@ -274,8 +274,7 @@ class _History:
         value = foreign.kept(given)
         if value.startswith(evidence.PREFIX):
             try:
-                record = evidence.read(value)
-                plain = record._replace(file=None, command=None)
+                plain = evidence.pasted(value)
                 if canon.decode(value[len(evidence.PREFIX) :]) == canon.decode(
                     evidence.write(plain)[len(evidence.PREFIX) :]
                 ):

@@ -432,6 +432,7 @@ def test_the_command_and_the_tool_agree(both, talk):
 ELSEWHERE = {
     "TRANSCRIPT_UNREADABLE": "no tool reads transcripts",
     "SETTINGS_DAMAGED": "no tool changes a program's settings",
+    "SETTINGS_BUSY": "no tool changes a program's settings",
     "SETUP_INCOMPLETE": "no tool changes a program's settings",
     "EVENT_UNKNOWN": "no tool takes a hook's payload",
     "ITEM_NOT_FOUND": "no tool forgets",

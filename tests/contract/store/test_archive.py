@@ -385,6 +385,18 @@ def _with_lease(line):
     return canon.encode({**canon.decode(line), "lease": ["", "m", "soon", 1]})
 
 
+@pytest.mark.parametrize("blanks", [[b"\n"], [b" \n", b"\r\n"]])
+def test_blank_lines_are_no_archive_and_do_not_stand_for_its_header(store, two, blanks):
+    _, _, other, _ = two
+    before = lines(store)
+    with pytest.raises(InvalidInput, match="empty"):
+        Archive(store).take_lines(blanks)
+    with pytest.raises(InvalidInput, match=f"Line {len(blanks) + 1} cannot be used"):
+        Archive(store).take_lines([*blanks, *lines(other)[1:]])
+    assert Archive(store).take_lines([*blanks, *lines(other)]).same == 3
+    assert lines(store) == before
+
+
 @pytest.mark.parametrize("bad", BAD)
 def test_a_bad_line_is_named_and_nothing_is_imported(store, two, ask, bad):
     _, there, other, ids = two

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from hypothesis import strategies as st
 
 from contextspindle.actions.archive import Archive
 from contextspindle.actions.purge import Purger
+from contextspindle.core import change
 from contextspindle.core.archive import replayed
 from contextspindle.core.change import Request
 from contextspindle.core.digest import sha256
 from contextspindle.core.eraser import Eraser
+from contextspindle.core.evidence import PREFIX, read, standings
 from contextspindle.core.purge import purge_bytes
 from contextspindle.core.redaction import MASK
+from contextspindle.core.task import state_bytes
 from contextspindle.errors import (
     InvalidInput,
     MergeConflict,
@@ -75,6 +79,48 @@ def test_the_text_is_gone_and_all_else_is_as_it_was(store, leaking):
         assert txn.chain(leaking)[1:] == [*done.tasks[leaking].new]
     purge(store)
     assert lines(store) == after
+
+
+PASTED = {
+    "as the id of a task": {"task_id": "topsecretvalue"},
+    "as the id of a task in form": {"task_id": "t-topsecretvalue"},
+    "in the digest of criteria": {"criteria_hash": "topsecretvalue".ljust(64, "0")},
+    "in the digest of a file": {"file": {"path": "a", "size": 1, "sha256": "topsecretvalue"}},
+}
+
+
+@pytest.mark.parametrize("claim", PASTED.values(), ids=PASTED)
+def test_a_record_of_evidence_that_says_it_in_any_of_its_parts_loses_it(
+    on_store, store, ask, claim
+):
+    one = on_store.create(ask(goal="g", criteria=["c"], evidence=(("seen", 0),))).task
+    whole = {"task_id": one.id, "criteria_hash": "0" * 64, "payload": "p", **claim}
+    stored = PREFIX + json.dumps(whole, sort_keys=True)
+    step = change.plan(one, ask(notes=("n",)), actor="ada", now=5, look=lambda _: None)
+    step = step._replace(evidence=(stored,))
+    after = change.apply(one, step)
+    step = step._replace(state=sha256(state_bytes(after)))
+    with store.write() as txn:  # as another program would write it: ours refuses it
+        txn.record(after, step)
+    done = purge(store, "topsecretvalue")
+    assert ([*done.tasks], done.held) == ([one.id], ())
+    assert not any(b"topsecretvalue" in line for line in lines(store))
+    with store.read() as txn:
+        kept = txn.task(one.id)
+    assert kept.evidence[0] == one.evidence[0]
+    assert standings(kept)[0] == "fresh"
+    assert read(kept.evidence[1].text).payload == "p"
+
+
+def test_a_text_that_could_not_be_taken_out_is_told_and_not_called_gone(store, on_store, ask):
+    """A lease under a mark that no token has is the last place where a text is not looked for."""
+    one = on_store.create(ask(goal=f"it is {SECRET}")).task.id
+    on_store.claim(one)
+    with store.write() as txn:
+        txn.keep_lease(one, txn.lease(one)._replace(mark=SECRET))
+    eraser = Eraser(SECRET)
+    assert Purger(store, {}, actor="ada", clock=lambda: 9).preview(eraser).held == (one,)
+    assert purge(store).held == (one,)
 
 
 def test_a_preview_writes_nothing(store, leaking):

@@ -354,6 +354,15 @@ def test_a_spoilt_backup_is_refused_before_anything_is_made(project, create, fre
     assert exported(project) == before
 
 
+def test_a_backup_and_a_single_copy_are_restored_through_a_link(project, create, fresh, aside):
+    create("g")
+    project("backup", str(aside / "b"))
+    (aside / "latest").symlink_to(aside / "b")
+    assert fresh("restore", str(aside / "latest"), "--json").data["created"] == 1
+    (aside / "latest.sqlite3").symlink_to(aside / "b" / "ledger.sqlite3")
+    assert fresh("restore", str(aside / "latest.sqlite3"), "--json").data["same"] == 1
+
+
 def test_what_is_no_backup_at_all_is_said_to_be_none(project, aside):
     for place in (aside, aside / "none", project.folder):
         failed(project("restore", str(place), "--json"), 2, "INVALID_INPUT")

@@ -190,7 +190,7 @@ def test_a_start_of_an_id_is_answered_with_the_whole_one_where_writing_needs_it(
         ("release", start),
         ("prove", start, "--", "true"),
     ):
-        done = project("task", *words, "--json")
+        done = project("--json", "task", *words)
         assert (done.status, done.error["code"]) == (3, "TASK_NOT_FOUND"), words
         assert (start in done.error["message"], task in done.error["message"]) == (True, True)
         assert done.error["hint"] == f"Give the whole id: {task}"

@@ -91,11 +91,61 @@ def test_what_changed_here_alone_stays_as_it_is(importing, program, ledger, ask)
     assert importing.tasks()[program.source("1")].status == "active"
 
 
-def test_a_claim_counts_as_a_change_here(importing, program, ledger):
-    importing(program(one()))
-    ledger.claim(importing.tasks()[program.source("1")].id)
-    report = importing(program(one(title="another goal")))
-    assert report.conflicts == 1
+def test_a_claim_that_was_given_back_or_has_run_out_is_no_change_here(
+    importing, program, ledger, clock
+):
+    importing(program(one(), one("2")))
+    tasks = importing.tasks()
+    back = ledger.claim(tasks[program.source("1")].id)
+    ledger.release(back.task.id, token=back.token)
+    held = ledger.claim(tasks[program.source("2")].id, seconds=60)
+    there = program(one(title="another"), one("2", title="another", status="done"))
+    report = importing(there)
+    assert (report.updated, report.conflicts) == (1, 1)
+    assert f"bob holds {held.task.id} here" in report.problems[0].message
+    clock.forward(120_000)
+    assert importing(there).updated == 1
+    after = importing.tasks()
+    assert {task.goal for task in after.values()} == {"another"}
+    assert after[program.source("2")].claim == ""
+    with importing.store.read() as txn:
+        assert txn.lease(held.task.id) is None
+
+
+def test_a_target_that_comes_later_is_linked_to_though_nothing_else_changed(
+    importing, program, ledger, ask
+):
+    waits = one(needs=["2"])
+    importing(program(waits))
+    before = importing.state()
+    assert importing(program(waits)).skipped == 1
+    assert importing.state() == before
+    both = program(waits, one("2"))
+    report = importing(both)
+    assert (report.created, report.updated, report.problems) == (1, 1, ())
+    tasks = importing.tasks()
+    first, second = tasks[program.source("1")], tasks[program.source("2")]
+    assert first.dependencies == (second.id,)
+    assert [item.id for item in ledger.ready().items] == [second.id]
+    before = importing.state()
+    assert importing(both).skipped == 2
+    assert importing.state() == before
+    # It is still known what came from there, and what was taken back here is not brought again.
+    assert importing(program(one(title="new", needs=["2"]), one("2"))).updated == 1
+    ledger.update(first.id, ask(drop_dependencies=(second.id,)))
+    before = importing.state()
+    importing(program(one(title="new", needs=["2"]), one("2")))
+    assert importing.state() == before
+
+
+def test_a_link_that_comes_late_hides_no_change_that_was_made_here(importing, program, ledger, ask):
+    importing(program(one(needs=["2"])))
+    first = importing.tasks()[program.source("1")].id
+    ledger.update(first, ask(next="mine"))
+    assert importing(program(one(needs=["2"]), one("2"))).updated == 1
+    report = importing(program(one(title="theirs", needs=["2"]), one("2")))
+    assert (report.updated, report.conflicts) == (0, 1)
+    assert importing.tasks()[program.source("1")].next == "mine"
 
 
 def test_an_older_copy_never_undoes_newer_work(importing, program):
@@ -203,6 +253,55 @@ def test_a_history_twice_changes_nothing_and_a_longer_one_comes_forward(importin
     assert (task.version, task.status, task.dependencies) == (3, "active", ("t-two",))
     assert importing(both).skipped == 2
     assert importing.tasks()["t-one"].version == 3
+
+
+def test_a_link_of_a_history_whose_end_comes_later_is_made_then_and_both_go_on(importing):
+    steps = [whole("t-one", 1), delta("t-one", 2, ("dependency", "t-two"))]
+
+    def told(*more):
+        return gathered(chronicle("t-one", *steps), *more)
+
+    report = importing(told())
+    assert (report.created, [one.kind for one in report.problems]) == (1, ["link"])
+    before = importing.state()
+    assert importing(told()).skipped == 1
+    assert importing.state() == before
+    two = chronicle("t-two", OTHER)
+    report = importing(told(two))
+    assert (report.created, report.updated, report.conflicts, report.problems) == (1, 1, 0, ())
+    assert importing.tasks()["t-one"].dependencies == ("t-two",)
+    before = importing.state()
+    assert importing(told(two)).skipped == 2
+    assert importing.state() == before
+    steps.append(delta("t-one", 3, ("note", "there"), ("dependency", "t-three")))
+    report = importing(told(two))
+    assert (report.updated, report.conflicts) == (1, 0)
+    task = importing.tasks()["t-one"]
+    assert (task.version, task.dependencies) == (4, ("t-two",))
+    steps.append(delta("t-one", 4, ("status", "active")))
+    three = chronicle("t-three", whole("t-three", 1))
+    report = importing(told(two, three))
+    assert (report.created, report.updated, report.conflicts) == (1, 1, 0)
+    task = importing.tasks()["t-one"]
+    assert (task.status, task.dependencies) == ("active", ("t-two", "t-three"))
+    before = importing.state()
+    assert importing(told(two, three)).skipped == 3
+    assert importing.state() == before
+
+
+def test_a_late_link_comes_though_the_task_went_on_here_and_stays_away_if_taken_back(
+    importing, ledger, ask
+):
+    waits = chronicle("t-one", whole("t-one", 1), delta("t-one", 2, ("dependency", "t-two")))
+    importing(gathered(waits))
+    ledger.update("t-one", ask(notes=("here",)))
+    both = gathered(waits, chronicle("t-two", OTHER))
+    assert importing(both).updated == 1
+    assert importing.tasks()["t-one"].dependencies == ("t-two",)
+    ledger.update("t-one", ask(drop_dependencies=("t-two",)))
+    before = importing.state()
+    assert importing(both).skipped == 2
+    assert importing.state() == before
 
 
 def test_a_history_that_went_on_here_and_there_is_a_conflict(importing, ledger, ask):

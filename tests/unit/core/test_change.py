@@ -359,4 +359,9 @@ def test_requests_are_the_same_if_they_ask_the_same():
     other = Request({"next": "y", "goal": "x"}, notes=("n",), evidence=(("e", 1),))
     assert change.request_bytes(one) == change.request_bytes(other)
     assert change.request_bytes(one) != change.request_bytes(one._replace(notes=("n", "m")))
+    words = {"goal": "g", "priority": "high", "status": "in progress", "criteria": "c"}
+    stored = {"goal": "g", "priority": 1, "status": "active", "criteria": ["c"]}
+    assert change.request_bytes(Request(set=words)) == change.request_bytes(Request(set=stored))
+    other = Request(set={**stored, "priority": 2})
+    assert change.request_bytes(Request(set=stored)) != change.request_bytes(other)
     assert change.request_bytes(one) != change.request_bytes(one._replace(evidence=(("e", 0),)))

@@ -114,7 +114,7 @@ def test_what_a_pasted_record_says_beside_its_claim_is_dropped():
     assert bound(pasted) == bound("x")
 
 
-@given(raw_texts)
+@given(raw_texts.filter(str.strip))
 def test_a_pasted_record_can_always_be_stored(payload):
     claim = {"task_id": "t-a", "criteria_hash": "0" * 64, "payload": payload}
     bound(PREFIX + json.dumps(claim)).encode()
@@ -123,6 +123,24 @@ def test_a_pasted_record_can_always_be_stored(payload):
 def test_a_malformed_record_is_not_taken_for_plain_text():
     with pytest.raises(InvalidInput):
         bound(PREFIX + "rubbish")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"task_id": "topsecretvalue"},
+        {"task_id": ""},
+        {"criteria_hash": "topsecretvalue".ljust(64)},
+        {"criteria_hash": "A" * 64},
+        {"payload": ""},
+        {"payload": " \n"},
+    ],
+)
+def test_a_pasted_record_of_no_task_no_criteria_or_without_a_word_is_refused(claim):
+    whole = {"task_id": "t-one", "criteria_hash": "0" * 64, "payload": "x"}
+    assert bound(PREFIX + json.dumps(whole))
+    with pytest.raises(InvalidInput):
+        bound(PREFIX + json.dumps({**whole, **claim}))
 
 
 def test_text_that_only_mentions_the_prefix_is_plain_text():

@@ -245,3 +245,22 @@ def test_a_task_that_is_only_now_made_is_not_searched_for_rings():
         lambda one: looked.append(one) or world.look(one),
     )
     assert looked == ["a"]
+
+
+def test_each_task_above_is_looked_at_once_however_many_are_waited_for():
+    depth, count = 200, 50
+    names = ["t-new", *(f"t-{n}" for n in range(depth)), *(f"t-leaf-{n}" for n in range(count))]
+    parents = {f"t-{n}": f"t-{n + 1}" for n in range(depth - 1)}
+    parents |= {f"t-leaf-{n}": "t-0" for n in range(count)}
+    world = World(names, parents)
+    looks = []
+
+    def look(name):
+        looks.append(name)
+        return world.look(name)
+
+    before = world.task("t-new")
+    links.check(
+        before, before._replace(dependencies=tuple(f"t-leaf-{n}" for n in range(count))), look
+    )
+    assert len(looks) <= 3 * count + depth

@@ -9,6 +9,7 @@ import pytest
 from contextspindle.core.instant import from_iso
 from contextspindle.errors import InvalidInput
 from contextspindle.trackers import beads
+from tests.strategies import PLAIN
 from tests.trackers import lost, said
 
 
@@ -314,3 +315,20 @@ def test_an_export_that_comes_back_to_its_own_ledger_changes_nothing(importing):
     assert (report.created, report.updated, report.skipped) == (0, 0, 1)
     assert [one.kind for one in report.problems] == ["own"]
     assert importing.state() == before
+
+
+@pytest.mark.parametrize(
+    ("there", "status", "blocker"),
+    [
+        ("closed", "done", ""),
+        ("in_progress", "active", ""),
+        ("deferred", "blocked", "deferred in beads"),
+        ("blocked", "blocked", "rain"),
+    ],
+)
+def test_what_beads_says_of_an_exported_task_counts_once_it_went_on_there(there, status, blocker):
+    (line,) = beads.lines([PLAIN._replace(status="blocked", blocker="rain", next="wait")])
+    gathered = beads.parse(json.dumps({**json.loads(line), "status": there}).encode())
+    (item,) = gathered.items
+    assert (item.set["status"], item.set["blocker"], item.set["next"]) == (status, blocker, "wait")
+    assert ("rain" in "".join(item.notes)) == (blocker != "rain")

@@ -23,6 +23,30 @@ def _pem(kind: str, end: str = "\n", *, closed: bool = True) -> str:
     return end.join([*rows, f"-----END {kind}PRIVATE" + " KEY-----"] if closed else rows[:3])
 
 
+def _shown(before: str, *, first: str = "", rows: slice = slice(None)) -> str:
+    """A key as a program shows it that puts something before every line."""
+    listed = _pem("RSA ").split("\n")
+    marked = [before.format(n) + row for n, row in enumerate(listed, 1)]
+    return "\n".join((first + listed[0] if first else marked[0], *marked[1:])[rows])
+
+
+def shown_keys() -> dict[str, str]:
+    """Keys with something before their lines: whole, and with either end cut away."""
+    marks = {
+        "a difference": "-",
+        "numbered lines": "{:>6}→",
+        "lines that were found": "{}:",
+        "lines of a file": "certs/key.pem:{}:",
+        "lines around": "key.pem-",
+    }
+    found = {}
+    for name, before in marks.items():
+        found[name] = _shown(before)
+        found[f"{name}, the end cut away"] = _shown(before, rows=slice(0, 3))
+        found[f"{name}, the start cut away"] = _shown(before, rows=slice(1, None))
+    return found
+
+
 def _web_token() -> str:
     return ".".join(("eyJ" + "hbGciOiJIUzI1NiJ9", "eyJ" + BODY[:30], BODY[3:43]))
 
@@ -54,6 +78,7 @@ def by_form() -> dict[str, str]:
         "Stripe": "sk" + "_live_" + BODY[:24],
         "Stripe restricted": "rk" + "_live_" + BODY[:24],
         "Stripe test": "sk" + "_test_" + BODY[:24],
+        "Stripe organisation": "sk" + "_org_live_" + BODY[:24],
         "Stripe webhook": "whsec" + "_" + BODY[:32],
         "Slack bot": "xox" + "b-123456789012-123456789012-" + BODY[:24],
         "Slack user": "xox" + "p-123456789012-123456789012-" + BODY[:24],
@@ -209,5 +234,41 @@ def by_place() -> dict[str, tuple[str, str]]:
         "Discord webhook": (f"https://discord.com/api/webhooks/123456789/{BODY}", BODY),
         "web key": (f'{{"kty":"EC","crv":"P-256","d":"{BODY[:43]}"}}', BODY[:43]),
         "hash of a password": ("password: $2b$12$" + BODY[:53], BODY[:53]),
+        "hash in a file": (f"root:$6$salt$ab{BODY}:1", BODY),
+        "hash of a server": (f"ada:$apr1$salt1234${BODY[:22]}", BODY[:22]),
+        "in bold": ("**Password:** `Tr0ub4dor&3x`", "Tr0ub4dor&3x"),
+        "in bold, bare": ("**Password**: Tr0ub4dor&3x", "Tr0ub4dor&3x"),
+        "table": ("| Password | Tr0ub4dor&3x |", "Tr0ub4dor&3x"),
+        "next line": ("Password:\nTr0ub4dor&3x", "Tr0ub4dor&3x"),
+        "beside a user": (f"user: ada, pass: {WORD}", WORD),
+        "Chinese": (f"密码：{WORD}", WORD),
+        "wide colon": (f"password：{WORD}", WORD),
+        "Russian": (f"Пароль: {WORD}", WORD),
+        "Spanish": (f"contraseña: {WORD}", WORD),
+        "German": (f"Kennwort: {WORD}", WORD),
+        "German speech": (f"das Passwort lautet {WORD}", WORD),
+        "Japanese": (f"パスワード: {WORD}", WORD),
+        "image": (f"ENV DB_PASSWORD {WORD}", WORD),
+        "Windows, kept": (f"setx API_KEY {HEX[:32]}", HEX[:32]),
+        "Amazon's tool": (f"aws configure set aws_secret_access_key {BODY[:40]}", BODY[:40]),
+        "bearer in a list": (f"bearer: {BODY[:30]}", BODY[:30]),
+        "short name": (f"DBPASS={WORD}", WORD),
+        "capitals": ("DB_PASSWORD=SUPERSECRET", "SUPERSECRET"),
+        "cookie of curl": (f"curl -b 'session={BODY[:20]}' https://api.example", BODY[:20]),
+        "curl, joined": (f"curl -uada:{WORD} https://api.example", WORD),
+        "sudo": (f"echo '{WORD}' | sudo -S make install", WORD),
+        "chpasswd": (f"echo 'ada:{WORD}' | chpasswd", WORD),
+        "piped login": (f"printf '%s' {WORD} | docker login -u ada --password-stdin", WORD),
+        "mariadb": (f"mariadb -uroot -p{WORD}", WORD),
+        "mongo": (f"mongo -u ada -p {WORD}", WORD),
+        "az login": (f"az login -u ada -p {WORD}", WORD),
+        "helm": (f"helm registry login -u ada -p {WORD} registry.example", WORD),
+        "pair": (f"requests.get(url, auth=('ada', '{WORD}'))", WORD),
+        "ngrok": (f"ngrok config add-authtoken {BODY[:40]}", BODY[:40]),
+        "subscription": (f"Ocp-Apim-Subscription-Key: {HEX[:32]}", HEX[:32]),
+        "pgpass of a pool": (f"db.example:6432:tides:ada:{WORD}", WORD),
+        "address signed by Amazon": (f"https://b.example/k?X-Amz-Signature={HEX}", HEX),
+        "address signed by Google": (f"https://b.example/k?X-Goog-Signature={HEX}", HEX),
+        "signed header": (f"SignedHeaders=host, Signature={HEX}", HEX),
         "PuTTY": ("Private-Lines: 2\n" + BODY + "\n" + BODY[:40] + "\nx y", BODY),
     }

@@ -304,4 +304,34 @@ a:b:c:d:e
 10:5432:20
 localhost:5432:5432
 ports: "5432:5432"
+docker login -u x -password-stdin
+cat token.txt | docker login -u x --password-stdin
+echo "$TOKEN" | gh auth login --with-token
+echo done | sudo tee /etc/motd
+docker run --name mysql -p 3306:3306
+docker run mongo -p 27017:27017
+unexpected token: 'foo123bar'
+id_token: IDToken2
+basic functionality-v2.1
+http://ada:80@host
+| password | varchar(255) |
+| Password | Description |
+| password | VARCHAR2 |
+| token | string |
+BYPASS=always1
+COMPASS=north12
+password:\n  type: string
+if password:\n    Break1Now2
+Password:\nEnter it twice
+pass: test_login2
+密码是必填的
+密码：必填
+пароль: обязательно
+Signature=abc
+mask(signature)
+verify_Signature=true
+curl -b cookies.txt https://api.example
+grep -b 'a=b' x
+auth=(user, password)
+set -x
 """

@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import clean, folded, quoted, shortened, size
+from ..core.text import clean, counted, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import (
@@ -114,17 +114,17 @@ class Fuse:
         from .own_calls import OwnCalls
 
         extractor = Extractor()
-        partial = False
+        partial, strange = False, 0
         own = OwnCalls()
         transcript.keep_to(out_of_time)
         for number, turn in enumerate(transcript):
-            extractor.feed(turn)
+            strange += not extractor.take(turn)
             own.feed(turn)
             if not number % _CHECK_EVERY and out_of_time():
                 partial = True
                 break
         partial = partial or transcript.stopped
-        reading = transcript.reading
+        reading = transcript.reading._replace(strange=strange)
         if not reading.known:
             raise TranscriptUnreadable(
                 f"{transcript.path} holds no line of session {session} that {harness} knows"
@@ -469,10 +469,10 @@ def _task_line(one: Summary) -> str:
     return " | ".join((f"{one.id} [{one.status}] {one.goal}", *told))
 
 
-def _skipped(snapshot: dict[str, Any]) -> int:
-    """The bytes of the transcript that were not looked at."""
+def _skipped(snapshot: dict[str, Any], what: str = "skipped") -> int:
+    """The bytes of the transcript that were not looked at, or another count of its reading."""
     reading = snapshot.get("reading")
-    return reading.get("skipped", 0) if isinstance(reading, dict) else 0
+    return reading.get(what, 0) if isinstance(reading, dict) else 0
 
 
 def _wider(session: str) -> str:
@@ -492,6 +492,8 @@ def _notes(snapshot: dict[str, Any] | None, problem: str) -> tuple[str, ...]:
         notes.append(
             f"The transcript was read from the end: {whole - skipped:,} of {whole:,} bytes read."
         )
+    if snapshot and (strange := _skipped(snapshot, "strange")):
+        notes.append(f"{counted(strange, 'turn')} of the transcript could not be understood.")
     if problem:
         notes.append(f"The ledger could not be read: {problem}")
     return tuple(notes)

@@ -280,7 +280,7 @@ class Memory:
 
         extractor = Extractor()
         for turn in transcript:
-            extractor.feed(turn)
+            extractor.take(turn)
         if not transcript.reading.known:
             raise TranscriptUnreadable(
                 f"{transcript.path} holds no line of session {session} of a known form"

@@ -179,7 +179,12 @@ def _save_by_hand(call: Call) -> Reply:
 def _skipped(saved: Saved) -> str:
     assert saved.reading is not None
     found = saved.reading._asdict()
-    named = {"foreign": "of other sessions", "unreadable": "unreadable", "oversized": "too long"}
+    named = {
+        "foreign": "of other sessions",
+        "unreadable": "unreadable",
+        "oversized": "too long",
+        "strange": "not understood",
+    }
     return ", ".join(f"{found[name]} {word}" for name, word in named.items() if found[name])
 
 

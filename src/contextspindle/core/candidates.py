@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import quotes, ranking, salience
 from .draft import ASKED, DECIDED, FAILED, FOUND, NAME, REPORT, RULE, SUMMARY, Item
 from .ranking import CALLED, FAILURE, PLAN, SHOWN, UNREAD, WRITTEN, WROTE, Passage
-from .redaction import mask
+from .redaction import mask, mask_start
 from .text import cut, cut_start, folded, shortened, size
 from .transcript import ANSWER, ASIDE, CALL, EDIT, QUEUED, REFUSAL, Turn
 from .transcript import PLAN as SENT_OFF
@@ -37,6 +37,7 @@ _PASTED = 300  # bytes of a row from which on it is cut to its beginning, if it 
 _BEGINNING = 100
 _SIGNS = '{}[]"=|<>\\'
 _STATUS = 16  # characters that such a row has at most
+_END = 150  # pieces of what was said that are kept of either end
 _TELLING = 3  # rows of a result that say of themselves that something went wrong
 
 # How programs in any language mark that something went wrong.
@@ -99,7 +100,7 @@ class Candidates:
             shortened(row, _BEGINNING) if len(row) > _PASTED and _is_data(row) else row
             for row in text.split("\n")
         ]
-        pieces = quotes.pieces("\n".join(rows))
+        pieces = _ends(turn, quotes.pieces("\n".join(rows)))
         for place, (at, piece) in enumerate(pieces):
             section, kind = plain, PLAN
             if turn.via != SENT_OFF:
@@ -108,6 +109,7 @@ class Candidates:
                 kind = SHOWN  # pasted: not the human's own words
             item = Item(section, piece, turn.line, turn.seal, "" if place else about, "", at)
             self._keep(item, kind, None, place, len(pieces))
+        del self._kept[: -2 * KEPT]
 
     def forget(self, line: int) -> None:
         """Words that the human took back."""
@@ -161,7 +163,7 @@ class Candidates:
 
     def _name(self, turn: Turn) -> None:
         """The names that an edit brings into the session: what was made there is called so."""
-        text = mask(turn.text[:_EDIT])
+        text = mask_start(turn.text, _EDIT)
         known = self.terms.known
         new = [
             term
@@ -229,6 +231,25 @@ class Candidates:
         del self._kept[:-KEPT]
 
 
+def _ends(turn: Turn, pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Of the many pieces of a long paste those at its two ends, and those between them that seem
+    meant to hold; no three of them alike but for words with digits (a log's times and ids)."""
+    if len(pieces) <= 2 * _END:
+        return pieces
+    seen: dict[str, int] = {}
+    several = []
+    for piece in pieces:
+        words = (word for word in piece[1].split() if not any(map(str.isdigit, word)))
+        form = " ".join(words)
+        seen[form] = seen.get(form, 0) + 1
+        if seen[form] < 3:
+            several.append(piece)
+    if len(several) <= 2 * _END:
+        return several
+    between = [piece for piece in several[_END:-_END] if is_rule(turn, piece[1])]
+    return [*several[:_END], *between[: _END // 2], *several[-_END:]]
+
+
 def _label(tool: str) -> str:
     """A tool's name without the server that offers it."""
     return tool.rpartition("__")[2] or tool
@@ -239,8 +260,10 @@ def telling_rows(turn: Turn) -> list[str]:
     text = turn.text.partition(_REMARK)[0]
     if size(text) > _TAIL:
         # Whole rows of the end; of a single endless row, its start.
-        text = cut_start(text, _TAIL).partition("\n")[2] or cut(text, _TAIL)
-    text = mask(text)
+        rows_of_end = cut_start(text, _TAIL).partition("\n")[2]
+        text = mask(rows_of_end) if rows_of_end else cut(mask_start(text, _TAIL), _TAIL)
+    else:
+        text = mask(text)
     # Rows with colours in them are made for eyes, and seldom quoted in what follows.
     rows = [row for row in text.split("\n") if len(row) > _BRIEF_ROW and "\x1b" not in row]
     if not rows:

@@ -38,7 +38,7 @@ from .draft import (
 )
 from .progress import Progress
 from .ranking import FILE, PLAN, WRITTEN, Passage
-from .redaction import mask
+from .redaction import mask, mask_ends
 from .text import cut, cut_start, folded, middle_out, shortened, size
 from .transcript import (
     ANSWER,
@@ -65,6 +65,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LONGEST = 64_000
+"""Characters of a text; of a longer one the two ends are read."""
+
 PICKS = 30_000
 """Bytes of what is ranked that are kept for the choice at the time of restoring."""
 
@@ -83,6 +86,10 @@ WHOLE = 500
 _STEP = 180  # bytes of each of the following
 _DATA = ("{", "[{", '["')  # how a row begins that is for programs: cut short it tells nothing
 _TRAIL = 2  # calls and results kept of what the agent did after its last words
+
+
+_STRANGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What comes of such a turn."""
 
 
 class _Utterance:
@@ -129,7 +136,7 @@ class Extractor:
             self._hear(turn)
         elif kind == TEXT:
             self._waiting, self._interrupted, self._trail = [], False, []
-            masked = mask(turn.text)
+            masked = mask_ends(turn.text, LONGEST)
             self._text = turn._replace(text=masked)
             self._before = cut_start(f"{self._before}\n{masked}", 6_000)
             self._candidates.read(turn, masked, WRITTEN)
@@ -141,22 +148,32 @@ class Extractor:
             self._follow(turn)
             self._candidates.show(turn)
         elif kind in (OUTCOME, RECAP):
-            self._candidates.read(turn, mask(turn.text or turn.about), REPORT)
+            self._candidates.read(turn, mask_ends(turn.text or turn.about, LONGEST), REPORT)
         elif kind == PROPOSAL:
             self._propose(turn)
         elif kind == SUMMARISED:
-            self._candidates.read(turn, mask(turn.text), SUMMARY)
+            self._candidates.read(turn, mask_ends(turn.text, LONGEST), SUMMARY)
         elif kind == BOUNDARY:
             self._compactions += 1
         elif kind == INTERRUPT:
             self._interrupted = True
         elif kind == SHELL:
-            self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=turn.text))
+            ran = mask_ends(turn.text, LONGEST)
+            self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=ran))
+
+    def take(self, turn: Turn) -> bool:
+        """The same.  False if the turn is of a shape that nobody has met: then it is passed over,
+        because one of them must not cost all the others."""
+        try:
+            self.feed(turn)
+        except _STRANGE:
+            return False
+        return True
 
     # ---- taking in ----
 
     def _hear(self, turn: Turn) -> None:
-        text = mask(turn.text)
+        text = mask_ends(turn.text, LONGEST)
         self._count += 1
         previous = self._said[-1] if self._said else None
         if previous is not None and self._interrupted and _repeats(previous.text, text):
@@ -223,7 +240,7 @@ class Extractor:
             del self._trail[:-_TRAIL]
 
     def _propose(self, turn: Turn) -> None:
-        text = mask(turn.text)
+        text = mask_ends(turn.text, LONGEST)
         if not turn.failed:
             self._plan = turn._replace(text=text)
         self._waiting = []

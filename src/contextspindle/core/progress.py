@@ -8,7 +8,7 @@ as changed when the change was answered, a call as unfinished while nothing answ
 from __future__ import annotations
 
 from .draft import FAILED, NOTE, RUNNING, STATE, STEP, UNCOMMITTED, Item
-from .redaction import mask
+from .redaction import mask, mask_start
 from .text import folded, shortened
 from .transcript import (
     CALL,
@@ -32,6 +32,7 @@ _OPEN_CALLS = 60
 _COMMITS = 12
 _FILES = 300
 _STEPS = 500
+_SUBJECT = 300  # characters of what git prints of a commit
 _CLOSED = ("completed", "done", "cancelled", "deleted", "gone")
 _TESTS = frozenset("check checks build tsc vet mypy clippy jest spec specs rspec".split())
 _TEST_ENDS = ("test", "tests", "lint")
@@ -153,7 +154,7 @@ class Progress:
             return
         command = call.text or call.about
         if "commit" in command or "cherry-pick" in command:
-            self._learn_commit(result)
+            self._learn_commit(command, result)
         if "git" in command and not result.failed:
             for words in _commands(command):
                 self._learn_git(words, result)
@@ -202,16 +203,19 @@ class Progress:
             if lost and turn.line > self.committed:
                 del self.files[path]
 
-    def _learn_commit(self, result: Turn) -> None:
-        """Commits as git prints them: ``[branch 1a2b3c4] Subject``."""
+    def _learn_commit(self, command: str, result: Turn) -> None:
+        """Commits as git prints them: ``[branch 1a2b3c4] Subject``, one for each that was made."""
+        made = iter(_without_quotations(command).split(" commit")[1:])
         at = result.text.find("[")
         while at >= 0:
-            row = result.text[at : at + 300].partition("\n")[0]
-            place, closed, subject = row[1:].partition("] ")
+            end = result.text.find("\n", at)
+            row = result.text[at + 1 : end if end >= 0 else None]
+            place, closed, subject = row.partition("] ")
             digest = place.rpartition(" ")[2]
             if closed and " " in place and 7 <= len(digest) <= 40 and _is_hex(digest):
-                if "(amend" in subject:
-                    self.commits.popitem()
+                if "--amend" in next(made, "") and self.commits:
+                    self.commits.popitem()  # it stands in the place of the one before it
+                subject = mask_start(subject, _SUBJECT)
                 self.commits[digest] = result._replace(text=folded(f"{digest} {subject}"))
                 if len(self.commits) > _COMMITS:
                     del self.commits[next(iter(self.commits))]
@@ -267,7 +271,7 @@ class Progress:
             items.append(_state("commit", turn.text, turn))
         if self.test is not None:
             call, result = self.test
-            shown = f"{shortened(folded(call.about or call.text), 120)} -> {_verdict(result)}"
+            shown = f"{shortened(folded(mask(call.about or call.text)), 120)} -> {_verdict(result)}"
             item = _state("last test run", shown, result)
             items.insert(min(len(items), 2), item._replace(mark=FAILED if result.failed else ""))
         if self.tree is not None and self.tree.line > self.committed:
@@ -309,9 +313,7 @@ def _is_test_run(command: str) -> bool:
 
 def _commands(command: str) -> Iterator[list[str]]:
     """The words of each command of a line, without what is quoted, set before it, or a comment."""
-    bare = command[:600].partition("<<")[0].replace('\\"', "")
-    for mark in "\"'":
-        bare = " ".join(bare.split(mark)[::2])
+    bare = _without_quotations(command[:600])
     for mark in ("&&", "||", ";", "|", "$("):
         bare = bare.replace(mark, "\n")
     for row in bare.split("\n"):
@@ -334,10 +336,19 @@ def _git(words: list[str]) -> tuple[str, list[str]]:
     return (words[at], words[at + 1 :]) if at < len(words) else ("", [])
 
 
+def _without_quotations(command: str) -> str:
+    """``command`` up to a text that it holds as a whole, without what is in quotation marks."""
+    bare = command.partition("<<")[0].replace('\\"', "")
+    for mark in "\"'":
+        bare = " ".join(bare.split(mark)[::2])
+    return bare
+
+
 def _verdict(result: Turn) -> str:
     """The line of a test run's output that tells most: the last that tells of a failure, else the
     last with a number and a word of how it went, else the last one with a number in it."""
-    rows = [row for row in map(folded, result.text.split("\n")[-40:]) if row]
+    last = mask("\n".join(result.text.split("\n")[-40:]))
+    rows = [row for row in map(folded, last.split("\n")) if row]
     rows = [row for row in rows if not row.startswith(_NOTICES)] or rows
     if not rows:
         return "failed, no output" if result.failed else "no output"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .text import cut, cut_start, folded, size
+from .text import ELLIPSIS, cut, cut_start, folded, size
 
 PASSAGE = 280
 """The bytes that a passage has at most, unless one sentence is longer."""
@@ -11,6 +11,8 @@ PIECE = 160
 """And a sentence, where sentences are asked for."""
 
 _WHOLE = 1 << 30
+_LEAD = 1_000  # bytes of headings from which on they lead no further ones
+_NUMBER = 20  # characters before a full stop that tell whether it is that of an item
 _BRIEF = 45
 _WIDE_STOPS = "。！？；"
 _STOPS = ".!?;" + _WIDE_STOPS
@@ -41,13 +43,14 @@ def passages(text: str, limit: int = PASSAGE) -> list[str]:
         line = _unmarked(marked)
         if fenced:
             continue
-        if not line:
+        if not line or line == ELLIPSIS:
             if marked and lead:  # a rule between them: what leads ends here
                 found.append(_unmarked(lead))
                 lead = ""
             continue
         if len(line) < 90 and (raw.lstrip().startswith("#") or line.rstrip("*").endswith(":")):
-            lead = f"{lead} {marked}" if lead and size(lead) < limit // 2 else _unlisted(marked)
+            room = min(limit // 2, _LEAD)
+            lead = f"{lead} {marked}" if lead and size(lead) < room else _unlisted(marked)
             continue
         if lead:
             line = f"{lead} {marked}"
@@ -82,18 +85,19 @@ def _unmarked(line: str) -> str:
 def sentences(line: str, limit: int = PASSAGE) -> list[str]:
     """``line`` cut behind the ends of sentences, into pieces of at most ``limit`` bytes."""
     found = []
-    rest = line
-    while size(rest) > limit:
-        head = cut(rest, limit)
+    start = 0
+    while len(head := cut(line[start : start + limit + 1], limit)) < len(line) - start:
         at = max(head.rfind(end) + len(end) for end in _ENDS)
         if at < len(head) // 3:
             at = head.rfind(" ") + 1
         if at < len(head) // 3:
             at = len(head)
-        found.append(rest[:at].strip())
-        rest = rest[at:].lstrip()
-    if rest:
-        found.append(rest)
+        found.append(head[:at].strip())
+        start += at
+        while line[start : start + 1].isspace():
+            start += 1
+    if start < len(line):
+        found.append(line[start:])
     return found
 
 
@@ -135,9 +139,9 @@ def _stops(line: str) -> list[int]:
 def _counts(line: str, at: int) -> bool:
     """Whether the full stop at ``at`` belongs to the number of an item of a list."""
     start = at
-    while start and line[start - 1].isdigit():
+    while start > max(0, at - 3) and line[start - 1].isdigit():
         start -= 1
-    before = line[:start].rstrip(" *#(")[-1:]
+    before = line[max(0, start - _NUMBER) : start].rstrip(" *#(")[-1:]
     return line[at] == "." and 0 < at - start <= 2 and before in _BEFORE_ITEM
 
 

@@ -1,7 +1,8 @@
 """Masking of secrets: what must not be written is taken out before anything is.
 
-A secret is known by its form (:mod:`.secret_forms`), or by its place: behind a telling name
-(:mod:`.secret_names`), in an address (``user:password@``), in a header, in a line of ``.pgpass``.
+A secret is known by its form (:mod:`.secret_forms`, :mod:`.secret_keys`), or by its place: behind a
+telling name (:mod:`.secret_names`), in an address (``user:password@``), in a header, in a line of
+``.pgpass``, before a pipe to a program that reads a password.
 Looking for forms alone misses passwords, looking for randomness alone hides commit hashes and
 identifiers that the reader needs; so what stands at such a place is judged, and all else stays.
 
@@ -11,18 +12,22 @@ literal, and none is a regular expression, which would have to be compiled by ev
 
 from __future__ import annotations
 
-from .secret_forms import ALNUM, ANY, is_filler, is_random, key_blocks, run, spans
+from .secret_forms import ALNUM, ANY, BASE64, DIGITS, is_filler, is_random, run, spans
+from .secret_keys import key_blocks
 from .secret_names import (
+    FOREIGN,
     LONGEST,
     STARTS,
     WORDS,
     behind_name,
+    foreign,
     is_placeholder,
     named,
     quotation,
     skip,
     until,
 )
+from .text import ELLIPSIS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 MASK = "[masked]"
 
+_MARGIN = 4_000
+"""Characters beyond those that are kept, in which a secret that begins in these may end."""
 _PASSES = 6
 """Masking may uncover what one more look masks; more looks than this were never needed."""
 
@@ -44,6 +51,29 @@ def mask(text: str) -> str:
             break
         text = masked
     return text
+
+
+def mask_start(text: str, limit: int) -> str:
+    """The first ``limit`` characters of ``text`` at most, masked.
+
+    What is cut and masked then may have lost the end by which a secret is known; so more is masked
+    than is kept.
+    """
+    if len(text) <= limit + _MARGIN:
+        return mask(text)[:limit]
+    return mask(text[: limit + _MARGIN])[:-_MARGIN][:limit]
+
+
+def mask_ends(text: str, limit: int) -> str:
+    """``text``, masked: of one of more than ``limit`` characters the lines at its two ends, about
+    half as many each, with an ellipsis between them."""
+    if len(text) <= limit:
+        return mask(text)
+    head = mask_start(text, limit // 2)
+    tail = mask(text[-(limit // 2) - _MARGIN :])[_MARGIN:][-(limit // 2) :]
+    head = head.rpartition("\n")[0] or head
+    tail = tail.partition("\n")[2] or tail
+    return f"{head}\n{ELLIPSIS}\n{tail}"
 
 
 def mask_words(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -104,9 +134,7 @@ def _without_escapes(text: str) -> str:
 
 def _placed(text: str) -> Iterator[Span]:
     """Where secrets stand in ``text`` that are known by their place."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few capitals are longer in lower case
-        lower = text.translate(_ASCII_LOWER)
+    lower = text.replace("İ", "I").lower()  # the one capital that is longer in lower case
     for literal, found in _PLACES:
         at = lower.find(literal)
         while at >= 0:
@@ -114,9 +142,6 @@ def _placed(text: str) -> Iterator[Span]:
             if span is not None:
                 yield span
             at = lower.find(literal, max(onward, at + 1))
-
-
-_ASCII_LOWER = {code: code + 32 for code in range(65, 91)}
 
 
 # ---- in an address, a header, a line of a file ------------------------------------------------
@@ -140,7 +165,7 @@ def _address(text: str, at: int) -> tuple[Span | None, int]:
         return None, start
     if 0 <= colon < sign:
         value = text[colon + 1 : sign]
-        if is_placeholder(value) or value.lower() in WORDS:
+        if is_placeholder(value) or value.lower() in WORDS or value in ("80", "443"):
             return None, start
         return (colon + 1, sign), sign
     user = text[start:sign]  # a token instead of a name
@@ -179,7 +204,7 @@ def _authorization(text: str, at: int) -> tuple[Span | None, int]:
 def _scheme(text: str, at: int) -> tuple[Span | None, int]:
     """``Bearer`` or ``Basic`` with what looks like a key, wherever they are written."""
     end = run(text, at, ALNUM, 10)
-    start = skip(text, end)
+    start = skip(text, end, ": \t" if text[end : end + 2] == ": " else " \t")
     if start == end or (at and text[at - 1].isalnum()):
         return None, end
     stop = run(text, start, ANY, LONGEST)
@@ -187,6 +212,8 @@ def _scheme(text: str, at: int) -> tuple[Span | None, int]:
     if len(value) < 12 or is_placeholder(value) or not is_random(value) or "/." in value:
         return None, end
     if not any(c.isdigit() for c in value) and len(value) < 16:
+        return None, end
+    if text[at : at + 5].lower() == "basic" and value.strip(BASE64):
         return None, end
     return (start, start + len(value)), stop
 
@@ -211,7 +238,9 @@ def _user_option(text: str, at: int) -> tuple[Span | None, int]:
     """``-u name:password``, as curl takes it; two numbers are ids of users."""
     start = at + (len(" --user") if text.startswith(" --user", at) else len(" -u"))
     if text[start : start + 1] not in (" ", "=", '"', "'"):
-        return None, start
+        line = text[max(0, at - 300) : at].rpartition("\n")[2]
+        if "curl" not in line or not text[start : start + 1].isalnum():
+            return None, start
     start = skip(text, start, " =\"'")
     colon = run(text, start, ALNUM + "_.-@+", 100)
     if text[colon : colon + 1] != ":" or colon == start:
@@ -231,17 +260,97 @@ def _short_option(text: str, at: int) -> tuple[Span | None, int]:
     end = until(text, at, "\n;|&", 400)
     option = " -a" if program == "redis" else " -p"
     here = text.find(option, at, end)
-    if here < 0:
+    if here < 0 or (program == "login" and " -u" not in text[at:end] and _ASKS not in text[at:end]):
         return None, at + 5
     start = here + 3
-    if program == "mysql" and text[start : start + 1] in (" ", ""):
+    attached = text[start : start + 1] not in (" ", "=", '"', "'")
+    if program in ("mysql", "maria") and not attached:
         return None, start  # it asks
+    if program in ("login", "mongo") and attached:
+        return None, start  # another option
     start = skip(text, start, " =\"'")
     stop = until(text, start, " \t\r\n\"'`;|&")
     value = text[start:stop]
-    if len(value) < 4 or is_placeholder(value) or value.startswith("-") or value.isdigit():
+    if len(value) < 4 or is_placeholder(value) or value.startswith("-"):
         return None, start
+    if not value.strip(DIGITS + ":."):
+        return None, start  # a port
     return (start, stop), stop
+
+
+_ASKS = "--username"
+
+
+def _piped(text: str, at: int) -> tuple[Span | None, int]:
+    """What ``echo`` or ``printf`` gives to a program that reads a password."""
+    onward = at + 5
+    command = text[max(0, at - 300) : at].rpartition("\n")[2]
+    said, pipe, _ = command.rpartition("|")
+    word = max(said.rfind("echo "), said.rfind("printf "), said.rfind("<<< "))
+    if not pipe or word < 0 or (text.startswith("sudo", at) and not _reads(text, at)):
+        return None, onward
+    start = at - len(command) + said.index(" ", word) + 1
+    end = at - len(command) + len(said.rstrip())
+    while text[start] == "-" and text.find(" ", start, end) > 0:
+        start = text.find(" ", start, end) + 1  # an option of echo
+    if text.startswith(("'%s", '"%s', "%s"), start):
+        start = max(text.find(" ", start, end) + 1, start)
+    inside = quotation(text, start)
+    if inside is not None:
+        start, end = inside
+    if text.startswith("chpasswd", at):
+        start = max(text.find(":", start, end) + 1, start)
+    if end - start < 4 or is_placeholder(text[start:end]):
+        return None, onward
+    return (start, end), onward
+
+
+def _reads(text: str, at: int) -> bool:
+    """Whether ``sudo`` is told to read the password from its input."""
+    words = text[at : at + 40].split()[1:3]
+    return any(w == "--stdin" or (w[:1] == "-" and w[1:2] != "-" and "S" in w) for w in words)
+
+
+def _given_cookie(text: str, at: int) -> tuple[Span | None, int]:
+    """The cookies that curl is given."""
+    start = skip(text, at + (3 if text.startswith(" -b", at) else len(" --cookie")), " =")
+    line = text[max(0, at - 300) : at].rpartition("\n")[2]
+    end = until(text, start, " \t\r\n\"'`")
+    span = quotation(text, start) or (start, end)
+    first, equals, value = text[span[0] : span[1]].partition("=")
+    if "curl" not in line or not equals or " " in first or len(value) < 4 or is_placeholder(value):
+        return None, at + 3
+    return span, span[1]
+
+
+def _pair(text: str, at: int) -> tuple[Span | None, int]:
+    """The second of a user and a password: ``auth=('ada', '...')``."""
+    first = quotation(text, text.index("(", at) + 1)
+    if first is None:
+        return None, at + 5
+    second = skip(text, first[1] + 1, ", ")
+    inside = quotation(text, second)
+    if inside is None or inside[1] - inside[0] < 4 or is_placeholder(text[inside[0] : inside[1]]):
+        return None, at + 5
+    return inside, inside[1]
+
+
+def _next_word(text: str, at: int) -> tuple[Span | None, int]:
+    """The token behind ``ngrok authtoken``."""
+    start = skip(text, at + len("authtoken"))
+    end = run(text, start, ALNUM + "_-", LONGEST)
+    if end - start < 20 or not is_random(text[start:end]):
+        return None, start
+    return (start, end), end
+
+
+def _hash(text: str, at: int) -> tuple[Span | None, int]:
+    """A hash that a password can be found from, as in ``/etc/shadow`` and ``.htpasswd``."""
+    end = run(text, at, ALNUM + "$./=,+-", LONGEST)
+    parts = text[at:end].split("$")
+    if len(parts) < 4 or len(parts[-1]) < 20 or not is_random(parts[-1]):
+        return None, at + 2
+    return (at, end), end
 
 
 def _of_pgpass(text: str, at: int) -> tuple[Span | None, int]:
@@ -272,6 +381,7 @@ def _web_key(text: str, at: int) -> tuple[Span | None, int]:
     return inside, max(inside[1], closed)
 
 
+_PORTS = ("5432", "5433", "5434", "5439", "6432", "6543", "25060", "26257")
 _PLACES: tuple[tuple[str, Callable[[str, int], tuple[Span | None, int]]], ...] = (
     ("://", _address),
     ("authorization", _authorization),
@@ -282,12 +392,28 @@ _PLACES: tuple[tuple[str, Callable[[str, int], tuple[Span | None, int]]], ...] =
     (" --user", _user_option),
     ("sshpass", _short_option),
     ("mysql", _short_option),
-    ("docker login", _short_option),
+    ("mariadb", _short_option),
+    ("mongo ", _short_option),
+    ("mongosh ", _short_option),
+    ("mongodump ", _short_option),
+    ("login ", _short_option),
+    ("sudo -", _piped),
+    ("chpasswd", _piped),
+    ("password-stdin", _piped),
+    ("with-token", _piped),
+    (" -b", _given_cookie),
+    (" --cookie", _given_cookie),
+    ("auth=(", _pair),
+    ("basicauth(", _pair),
+    ("authtoken ", _next_word),
+    *((start, _hash) for start in ("$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$")),
+    ("$argon2", _hash),
     ("redis-cli", _short_option),
-    (":5432:", _of_pgpass),
+    *((f":{port}:", _of_pgpass) for port in _PORTS),
     (":*:", _of_pgpass),
     ("identified by", _identified),
     ('"kty"', _web_key),
     *((start, named) for start in STARTS),
+    *((word, foreign) for word in FOREIGN),
 )
 """Literals in lower case, and what looks for a secret where one of them stands."""

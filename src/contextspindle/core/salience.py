@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _KEPT = 40_000
 _RECENT = 80
 _LONGEST = 120
+LOOKS = 60_000
+"""How often a choice judges a quotation anew."""
 BESIDE = 7
 """Bytes that a quotation saves where it stands behind the pointer of another."""
 
@@ -133,19 +135,22 @@ def choose(
     of a group is chosen, the others of it take :data:`BESIDE` bytes less.
 
     Values only fall, but for those of such a group, which are judged anew at once: so one that is
-    still the best after being judged anew is the best.
+    still the best after being judged anew is the best.  After :data:`LOOKS` times the next one is
+    taken for that.
     """
     import heapq
 
     choice = _Choice(candidates, weight, covered, kept, groups)
     heap = [(-choice.value(index), index) for index in range(len(candidates))]
     heapq.heapify(heap)
+    looks = LOOKS
     while heap and budget > 0:
         _, index = heapq.heappop(heap)
         if index in choice.chosen:
             continue
         now = choice.value(index)
-        if heap and -heap[0][0] > now:
+        if heap and -heap[0][0] > now and looks:
+            looks -= 1
             heapq.heappush(heap, (-now, index))
             continue
         if now <= 0:

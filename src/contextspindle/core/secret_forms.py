@@ -1,4 +1,4 @@
-"""Secrets that are known by their form alone: a provider's prefix, a token of parts, a key block.
+"""Secrets that are known by their form alone: a provider's prefix, a token of parts.
 
 A prefix is a plain search; what follows it is judged by its alphabet, its length, and whether it
 looks drawn by chance, because words are built with the same prefixes.  No regular expression: what
@@ -29,7 +29,6 @@ ANY = DOTTED + "+/=~%"
 SHORTEST = 16
 """Every form has a run of at least so many letters, digits and signs."""
 _JUDGED = 240  # characters of a candidate that are looked at
-_BLOCK = 64_000  # the most characters of a key block
 
 _PREFIXES: dict[str, tuple[str, int]] = {
     # Prefix: the alphabet of what follows, and the least length of that.
@@ -48,6 +47,7 @@ _PREFIXES: dict[str, tuple[str, int]] = {
     **dict.fromkeys(
         (
             "sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_", "whsec_",
+            "sk_org_live_", "sk_org_test_",
             "rzp_live_", "rzp_test_", "shippo_live_", "shippo_test_", "duffel_live_",
             "duffel_test_", "FLWSECK-", "FLWSECK_TEST-",
         ),
@@ -173,7 +173,7 @@ def spans(text: str) -> Iterator[Span]:
             yield from found(text, literal)
 
 
-def _places(text: str, literal: str) -> Iterator[int]:
+def places(text: str, literal: str) -> Iterator[int]:
     at = text.find(literal)
     while at >= 0:
         yield at
@@ -184,7 +184,7 @@ def _with_prefix(text: str, prefix: str) -> Iterator[Span]:
     alphabet, least = _PREFIXES[prefix]
     exact = _EXACT.get(prefix, 0)
     done = 0
-    for at in _places(text, prefix):
+    for at in places(text, prefix):
         start = at + len(prefix)
         if at < done or (at and text[at - 1] in DASHED):
             continue
@@ -215,7 +215,7 @@ def _has_long_part(value: str) -> bool:
 def _web_tokens(text: str, literal: str) -> Iterator[Span]:
     """JSON web tokens: two or more parts that begin as encoded JSON does."""
     done = 0
-    for at in _places(text, literal):
+    for at in places(text, literal):
         if at < done or (at and text[at - 1] in DASHED):
             continue
         end = run(text, at, DOTTED, 16_384)
@@ -227,7 +227,7 @@ def _web_tokens(text: str, literal: str) -> Iterator[Span]:
 
 def _telegram(text: str, literal: str) -> Iterator[Span]:
     """The number of a bot, a colon, and 35 characters."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start, end = run_back(text, at, DIGITS, 11), run(text, at + 1, DASHED, 36)
         if 8 <= at - start <= 10 and end - at == 36:
             yield start, end
@@ -235,7 +235,7 @@ def _telegram(text: str, literal: str) -> Iterator[Span]:
 
 def _discord(text: str, literal: str) -> Iterator[Span]:
     """The encoded number of a bot, six characters, and the rest, with dots between."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         if text[at + 7 : at + 8] != ".":
             continue
         start = run_back(text, at, DASHED, 40)
@@ -249,7 +249,7 @@ def _discord(text: str, literal: str) -> Iterator[Span]:
 
 def _azure_application(text: str, literal: str) -> Iterator[Span]:
     """Three characters, a digit, the mark, and the rest."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start, end = run_back(text, at, DOTTED + "~", 4), run(text, at + 2, DOTTED + "~", 40)
         if at - start == 4 and text[at - 1] in DIGITS and end - at >= 33:
             yield start, end
@@ -257,21 +257,21 @@ def _azure_application(text: str, literal: str) -> Iterator[Span]:
 
 def _marked_within(text: str, literal: str) -> Iterator[Span]:
     """A long run of letters and digits that has a provider's mark in it."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start, end = run_back(text, at, ALNUM), run(text, at, ALNUM)
         if end - start >= 80:
             yield start, end
 
 
 def _terraform(text: str, literal: str) -> Iterator[Span]:
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start, end = run_back(text, at, ALNUM, 15), run(text, at + len(literal), DASHED)
         if at - start == 14 and end - at >= 60:
             yield start, end
 
 
 def _airtable(text: str, literal: str) -> Iterator[Span]:
-    for at in _places(text, literal):
+    for at in places(text, literal):
         end = run(text, at + 17, DOTTED, 70)
         if (
             text[at + 17 : at + 18] == "."
@@ -282,7 +282,7 @@ def _airtable(text: str, literal: str) -> Iterator[Span]:
 
 
 def _mailchimp(text: str, literal: str) -> Iterator[Span]:
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start, end = run_back(text, at, HEX, 33), run(text, at + 3, DIGITS, 3)
         if at - start == 32 and end > at + 3:
             yield start, end
@@ -290,7 +290,7 @@ def _mailchimp(text: str, literal: str) -> Iterator[Span]:
 
 def _address(text: str, literal: str) -> Iterator[Span]:
     """The part of a webhook's address that is its key."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start = at + len(literal)
         end = run(text, start, DASHED + "/@")
         if end - start >= 20 and is_random(text[start:end]) and not is_filler(text[start:end]):
@@ -298,18 +298,23 @@ def _address(text: str, literal: str) -> Iterator[Span]:
 
 
 def _refresh(text: str, literal: str) -> Iterator[Span]:
-    for at in _places(text, literal):
+    for at in places(text, literal):
         end = run(text, at + len(literal), DASHED)
         if end - at >= 44 and (not at or text[at - 1] not in DASHED):
             yield at, end
 
 
+_BEFORE_SIGNATURE = "?&;-, \t\n\"'"  # also of X-Amz-Signature, and of a header's parts
+
+
 def _signature(text: str, literal: str) -> Iterator[Span]:
     """The signature of an address that is signed: who has it has what it leads to."""
-    for at in _places(text, literal):
+    for at in places(text, literal):
         start = at + len(literal)
         end = run(text, start, ANY, 200)
-        if (at == 0 or text[at - 1] in "?&;") and end - start >= 32 and is_random(text[start:end]):
+        before = text[at - 1 : at]
+        begins = before in _BEFORE_SIGNATURE if literal[0] == "S" else before in "?&;"
+        if begins and end - start >= 32 and is_random(text[start:end]):
             yield start, end
 
 
@@ -332,112 +337,3 @@ _SPECIAL: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
     ("/api/webhooks/", _address),
     ("/webhookb2/", _address),
 )
-
-
-# ---- key blocks -------------------------------------------------------------------------------
-
-_BEGIN, _END, _RULE = "-----BEGIN ", "-----END ", "-----"
-_HEADERS = ("Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Hash:")
-_BETWEEN = " \t\r\n\"'+,|>"
-_ESCAPED = ("\\n", "\\r", "\\t")
-
-
-def key_blocks(text: str) -> Iterator[Span]:
-    """Private keys with their frame: whole, or with the one end of it that was not cut away."""
-    if "Private-Lines:" in text:
-        yield from _putty_lines(text)
-    if "PRIVATE KEY" not in text:
-        return
-    done = 0
-    for at in _places(text, _BEGIN):
-        opened = _end_of_frame(text, at + len(_BEGIN))
-        if at < done or "PRIVATE KEY" not in text[at:opened]:
-            continue
-        closed = text.find(_END, opened, opened + _BLOCK)
-        if closed >= 0 and _BEGIN not in text[opened:closed]:
-            done = _end_of_frame(text, closed + len(_END))
-            if _has_key(text[opened:closed]):
-                yield at, done
-            continue
-        end = _key_end(text, opened)
-        if end > opened:  # else the frame is only spoken of
-            done = end
-            yield at, end
-    for at in _places(text, _END):
-        closed = _end_of_frame(text, at + len(_END))
-        if at >= done and "PRIVATE KEY" in text[at:closed]:
-            start = _key_start(text, at)
-            if start < at:
-                yield start, closed
-
-
-def _end_of_frame(text: str, at: int) -> int:
-    closed = text.find(_RULE, at, at + 50)
-    return closed + len(_RULE) if closed >= 0 else at
-
-
-def _has_key(body: str) -> bool:
-    for escaped in _ESCAPED:
-        body = body.replace(escaped, " ")
-    return any(
-        len(word) >= 6 and is_random(word) and not word.strip(BASE64)
-        for word in (word.strip(_BETWEEN + "\\") for word in body.split())
-    )
-
-
-def _key_end(text: str, at: int) -> int:
-    """Where the lines of base64 that begin at ``at`` end, however they are broken; else ``at``."""
-    end = here = at
-    while here - at < _BLOCK:
-        start = here
-        while start < len(text):
-            if text[start] in _BETWEEN:
-                start += 1
-            elif text.startswith(_ESCAPED, start):
-                start += 2
-            else:
-                break
-        stop = run(text, start, BASE64, 4_096)
-        if stop - start >= SHORTEST:
-            end = here = stop
-        elif end == at and text.startswith(_HEADERS, start):
-            ends = (text.find("\n", start), text.find("\\n", start))
-            here = min((one for one in ends if one >= 0), default=len(text))
-        else:
-            broken = "\n" in text[here:start] or "\\n" in text[here:start]
-            if end > at and broken and text[stop : stop + 1] in ("", "\n", "\r", "\\", '"', "'"):
-                end = stop  # a short last line
-            break
-    return end
-
-
-def _key_start(text: str, at: int) -> int:
-    """Where the lines of base64 that end before ``at`` begin; else ``at``."""
-    start = here = at
-    while at - here < _BLOCK:
-        stop = here
-        while stop > 0:
-            if text[stop - 1] in _BETWEEN:
-                stop -= 1
-            elif text.startswith(_ESCAPED, stop - 2):
-                stop -= 2
-            else:
-                break
-        begin = run_back(text, stop, BASE64, 4_096)
-        if text.startswith(_ESCAPED, begin - 1):  # the letter of an escape is none of the key
-            begin += 1
-        short = here == at and stop > begin  # the last line of a block may be short
-        if stop - begin < SHORTEST and not short:
-            break
-        if stop - begin >= SHORTEST:
-            start = begin
-        here = begin
-    return start
-
-
-def _putty_lines(text: str) -> Iterator[Span]:
-    for at in _places(text, "Private-Lines:"):
-        start = run(text, at + len("Private-Lines:"), DIGITS + " ", 8)
-        end = _key_end(text, start)
-        if end > start:
-            yield start, end

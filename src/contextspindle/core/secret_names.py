@@ -33,7 +33,15 @@ _TELLING = {
 }
 STARTS = ("pass", "pwd", "secret", "token", "key", "credential", "auth", "psk", "webhook_url")
 """Literals of which every telling name holds one."""
-_KEYS = ("api", "access", "account", "private", "auth", "signing", "encryption", "master", "shared")
+_KEYS = (
+    "api", "access", "account", "private", "auth", "signing", "encryption", "master", "shared",
+    "subscription", "functions",
+)  # fmt: skip
+FOREIGN = (
+    "密码", "密碼", "口令", "パスワード", "비밀번호", "пароль", "contraseña", "kennwort",
+    "mot de passe", "senha",
+)  # fmt: skip
+"""What a password is called in other languages, in lower case."""
 _BEFORE = {
     "pass": ("_", "-", "store", "key"),
     "key": tuple(f"{word}{sign}" for word in _KEYS for sign in ("", "_", "-")),
@@ -139,18 +147,28 @@ def named(text: str, at: int) -> tuple[Span | None, int]:
     if not telling:
         return None, at + 1
     needed = _BEFORE.get(telling)
-    if needed and not text[max(0, at - 12) : at].lower().endswith(needed):
-        return None, at + 1
+    bare_pass = False
+    if needed and not text[max(0, at - 16) : at].lower().endswith(needed):
+        if telling != "pass":
+            return None, at + 1
+        bare_pass = True
     name_end = run(text, at, _NAMING, _NAME)
     if name_end < len(text) and text[name_end].isalnum():
         return None, name_end
     name_end = at + len(text[at:name_end].rstrip(".-"))
     name_start = run_back(text, at, _NAMING, _NAME)
     name = text[name_start:name_end]
-    if telling == "pass" and text[at + 4 : at + 5].islower() and text[at - 1] != "-":
+    if bare_pass and not _is_of_login(text, name_start, name):
+        return None, at + 1
+    if (
+        telling == "pass"
+        and not bare_pass
+        and text[at + 4 : at + 5].islower()
+        and text[at - 1] != "-"
+    ):
         return None, name_end  # a word that only begins so
     start, kind = behind_name(text, name_start, name_end)
-    if not kind:
+    if not kind or (name == "token" and _line_before(text, name_start).endswith("nexpected")):
         return None, name_end
     span, quoted = _value(text, start, name_start, kind)
     if span is None:
@@ -163,9 +181,38 @@ def named(text: str, at: int) -> tuple[Span | None, int]:
     return span, span[1]
 
 
-_OPTION, _ELEMENT, _IS, _QUOTED_NEXT, _ASSIGNED, _PAIR = (
+def _is_of_login(text: str, at: int, name: str) -> bool:
+    """Whether ``pass`` in the name at ``at`` is a password: DBPASS, or beside a user's name."""
+    if name.isupper() and name.endswith("PASS") and len(name) > 4:
+        return not name.endswith(_ORDINARY) and text.startswith("=", at + len(name))
+    before = text[max(0, at - _BESIDE) : at].lower()
+    return name.lower() == "pass" and any(f"{word}:" in before for word in _USERS)
+
+
+_ORDINARY = ("BYPASS", "COMPASS", "TRESPASS", "SURPASS", "OVERPASS", "UNDERPASS", "ENCOMPASS")
+_USERS = ("user", "username", "login", "email", "name")
+_BESIDE = 80  # characters before it in which a user's name stands
+
+
+def foreign(text: str, at: int) -> tuple[Span | None, int]:
+    """The value behind a password's name in another language than English."""
+    word = next(one for one in FOREIGN if text[at : at + len(one)].lower() == one)
+    end = at + len(word)
+    start, kind = behind_name(text, at, end)
+    if kind not in (_ASSIGNED, _IS):
+        return None, end
+    span, quoted = _value(text, start, at, kind)
+    value = text[span[0] : span[1]] if span else ""
+    if span is None or not _is_secret("password", "password", kind, value, quoted=quoted):
+        return None, end
+    return span, span[1]
+
+
+_OPTION, _ELEMENT, _CELL, _LINE, _IS, _QUOTED_NEXT, _ASSIGNED, _PAIR = (
     "option",
     "element",
+    "cell",
+    "line",
     "is",
     "'",
     "=",
@@ -180,14 +227,14 @@ def behind_name(text: str, name_start: int, name_end: int) -> tuple[int, str]:
         at += 1
     if text[at : at + 1] == "]":
         at += 1
+    if text.startswith("**", at):  # in bold
+        at += 2
     here = skip(text, at)
-    for sign in ("===", "!==", "==", "!=", ":=", "=>", "?=", "+=", "=", ":"):
+    for sign in ("===", "!==", "==", "!=", ":=", "=>", "?=", "+=", "=", ":", "："):
         if text.startswith(sign, here):
-            here += len(sign)
-            broken = skip(text, here)
-            if sign == ":" and text[broken : broken + 1] in ("\n", ":", "/"):
-                return 0, ""  # a heading, a scope, an address
-            return broken, _ASSIGNED
+            return _behind_sign(text, name_start, here + len(sign))
+    if text[here : here + 1] == "|" and "|" in _line_before(text, name_start):
+        return skip(text, here + 1), _CELL
     if text[here : here + 1] == ">" and text[name_start - 1 : name_start] == "<":
         return here + 1, _ELEMENT
     pair = skip(text, here, " \t\r\n,\"'\\")
@@ -195,14 +242,63 @@ def behind_name(text: str, name_start: int, name_end: int) -> tuple[int, str]:
         pair = skip(text, pair + 5, "\"' \t\\")
         if text[pair : pair + 1] in (":", "="):
             return skip(text, pair + 1), _PAIR
-    if here > at:
-        if text.startswith("is ", here):
-            return skip(text, here + 3), _IS
-        if text.startswith("--", name_start) or text.startswith("-pass", name_start):
-            return here, _OPTION
-        if text[here : here + 1] == "'" or _is_of_netrc(text, name_start):
-            return here, _QUOTED_NEXT
+    return _behind_blank(text, name_start, here) if here > at else (0, "")
+
+
+def _behind_blank(text: str, name_start: int, at: int) -> tuple[int, str]:
+    """The same where only a blank stands before ``at``."""
+    for word in _VERBS:
+        if text.startswith(word, at):
+            return skip(text, at + len(word)), _IS
+    if _line_before(text, name_start).endswith(_SETTERS):
+        return at, _ASSIGNED
+    if text.startswith("--", name_start) or text.startswith("-pass", name_start):
+        return at, _OPTION
+    if text[at : at + 1] == "'" or _is_of_netrc(text, name_start):
+        return at, _QUOTED_NEXT
     return 0, ""
+
+
+def _behind_sign(text: str, name_start: int, at: int) -> tuple[int, str]:
+    """The same behind the sign that ends before ``at``."""
+    start = skip(text, at + 2 if text.startswith("** ", at) else at)
+    if text[at - 1] == ":" and text[start : start + 1] in ("\n", ":", "/"):
+        if text[start] == "\n":
+            return _next_line(text, name_start, start)
+        return 0, ""  # a scope, an address
+    return start, _ASSIGNED
+
+
+_VERBS = ("is: ", "is ", "ist ", "lautet ")
+_SETTERS = ("ENV", "ARG", "setx", "setx /m", "set -gx", "set -Ux", "set -x", "configure set")
+
+
+def _line_before(text: str, at: int) -> str:
+    """What stands before ``at`` on its line, but for blanks around it."""
+    return text[max(0, at - _BESIDE) : at].rpartition("\n")[2].strip()
+
+
+def _next_line(text: str, name_start: int, at: int) -> tuple[int, str]:
+    """Where a value begins that stands alone on the line behind the name's own."""
+    before = _line_before(text, name_start).rpartition(":")[2].strip("*#->| ")
+    start = skip(text, at + 1)
+    end = until(text, start, "\r\n")
+    if before and not before.replace(" ", "").replace(",", "").isalpha():
+        return 0, ""
+    if any(word in _STATEMENTS for word in before.split()) or " " in text[start:end].strip():
+        return 0, ""
+    return start, _LINE
+
+
+_STATEMENTS = ("if", "elif", "while", "for", "case", "def", "class", "with", "except", "lambda")
+
+
+def _is_drawn(value: str) -> bool:
+    """Whether a word with nothing but its place to tell of it looks like a password."""
+    lower, upper = any(map(str.islower, value)), any(map(str.isupper, value))
+    signs = any(c in "!#^?+~*%&$@" for c in value[1:])
+    kinds = lower + upper + any(map(str.isdigit, value)) + signs
+    return len(value) >= 8 and kinds >= 3 and not any(c in "()=[]{}:;." for c in value)
 
 
 def _is_of_netrc(text: str, at: int) -> bool:
@@ -222,7 +318,10 @@ def _value(text: str, at: int, name_start: int, kind: str) -> tuple[Span | None,
         return inside, True
     if kind == _ELEMENT:
         return (at, until(text, at, "<\n")), True
-    before = text[max(0, name_start - 80) : name_start].rpartition("\n")[2].strip()
+    if kind in (_CELL, _LINE):
+        end = until(text, at, " \t\r\n|`\"'")
+        return ((at, end), False) if end > at else (None, False)
+    before = _line_before(text, name_start)
     name = text[name_start : until(text, name_start, " =:", _NAME)]
     if kind == _ASSIGNED and before.endswith(";") and text[at - 1] == "=":
         end = until(text, at, ";\"'\n")  # a part of a connection string, blanks and all
@@ -234,6 +333,9 @@ def _value(text: str, at: int, name_start: int, kind: str) -> tuple[Span | None,
         leads = ("", "export", "set", "-", "ENV", "ARG", "-e", "env")
         if before in leads or "(" not in text[at:whole]:
             return (at, whole), False
+    if text[end : end + 1] == "&" and text[at - 1] in ": ：\t":
+        whole = until(text, end, " \t\r\n\"'`<>)")
+        end = end if "=" in text[end:whole] else whole  # else the parts of a query
     end = _strip(text, at, end, ".!?:" if kind == _IS else "")
     return ((at, end), False) if end > at else (None, False)
 
@@ -254,6 +356,8 @@ def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) 
         return False
     if "tokens" in lower or lower.startswith("tokeniz"):
         return False
+    if kind in (_CELL, _LINE):
+        return _is_drawn(value)
     constant = name.isupper()
     if " " in value or "\t" in value:
         return quoted and (password or constant) and not _is_sentence(value, constant=constant)
@@ -273,15 +377,19 @@ def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) 
     if value.isdigit():
         return password and (kind != _ASSIGNED or quoted or len(value) < 16)
     if constant:
-        return not value.isupper() or digits
+        return not value.isupper() or digits or (password and value.isalpha() and len(value) > 8)
     if quoted:
         return digits or password or (len(value) >= 16 and not value.islower())
     signs = password and any(c in "!#^?+~*%" for c in judged[1:])
-    return ((digits and letters) or signs) and not _is_code(value)
+    return ((digits and letters) or signs) and not _is_code(value, "" if password else telling)
 
 
-def _is_code(value: str) -> bool:
-    """Whether the bare ``value`` reads as an expression: a path of names, a call."""
+def _is_code(value: str, telling: str) -> bool:
+    """Whether the bare ``value`` reads as an expression: a path of names, or a type that the
+    ``telling`` name is for (*IDToken2*)."""
+    stem = value.rstrip("0123456789")
+    if telling and stem.isalpha() and telling in stem.lower():
+        return True
     return "." in value.strip(".") and not value.strip(ALNUM + "_.")
 
 

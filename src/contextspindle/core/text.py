@@ -57,18 +57,20 @@ def block(value: str) -> str:
 
 def cut(value: str, limit: int) -> str:
     """The longest start of ``value`` of at most ``limit`` UTF-8 bytes, whole code points only."""
-    raw = value.encode("utf-8", "surrogatepass")
+    limit = max(limit, 0)
+    raw = value[: limit + 1].encode("utf-8", "surrogatepass")  # a character has a byte or more
     if len(raw) <= limit:
         return value
-    return raw[: max(limit, 0)].decode("utf-8", "ignore")
+    return raw[:limit].decode("utf-8", "ignore")
 
 
 def cut_start(value: str, limit: int) -> str:
     """The longest end of ``value`` of at most ``limit`` UTF-8 bytes, whole code points only."""
-    raw = value.encode("utf-8", "surrogatepass")
+    limit = max(limit, 0)
+    raw = value[-limit - 1 :].encode("utf-8", "surrogatepass")
     if len(raw) <= limit:
         return value
-    return raw[len(raw) - limit :].decode("utf-8", "ignore") if limit > 0 else ""
+    return raw[len(raw) - limit :].decode("utf-8", "ignore")
 
 
 def shortened(value: str, limit: int) -> str:

@@ -89,9 +89,10 @@ class Reading(Value):
     goes on from, and ``origin`` names it; ``foreign`` counts those of other sessions,
     ``unreadable`` the malformed ones (the first of them at line ``first_bad``), ``oversized`` those
     too long to hold, ``unparsed`` those of a huge file's middle that were looked at only for what
-    the human said.  ``skipped`` counts the bytes that were not looked at at all, for size or for
-    want of time.  Line numbers from ``guessed`` on (0: none) are an estimate: only their order is
-    sure.  ``torn`` says that the last line was still being written.
+    the human said, ``strange`` the turns that the extraction could make nothing of.  ``skipped``
+    counts the bytes that were not looked at at all, for size or for want of time.  Line numbers
+    from ``guessed`` on (0: none) are an estimate: only their order is sure.  ``torn`` says that the
+    last line was still being written.
     """
 
     lines: int = 0
@@ -103,6 +104,7 @@ class Reading(Value):
     first_bad: int = 0
     oversized: int = 0
     unparsed: int = 0
+    strange: int = 0
     skipped: int = 0
     guessed: int = 0
     torn: bool = False
@@ -169,13 +171,12 @@ def without_echo(text: str) -> str:
     A printout that lost its end (cut by a limit) goes up to the end of the text, and a closing mark
     that lost its printout goes alone: neither mark is in the result.
     """
-    while OPENING in text or NOTHING_QUOTED in text or CLOSING in text:
-        found = [at for mark in (OPENING, NOTHING_QUOTED) if (at := text.find(mark)) >= 0]
-        if found:
-            before, rest = text[: min(found)], text[min(found) + 1 :]
-            text = before.replace(CLOSING, "") + rest.partition(CLOSING)[2]
-        else:
-            text = text.replace(CLOSING, "")
+    for seam in ("", "\n"):  # no mark has a line feed: what is joined by one makes no new mark
+        text = text.replace(NOTHING_QUOTED, OPENING)
+        if OPENING in text or CLOSING in text:
+            before, *printed = text.split(OPENING)
+            kept = [before, *(one.partition(CLOSING)[2] for one in printed)]
+            text = seam.join(seam.join(kept).split(CLOSING))
     return text
 
 

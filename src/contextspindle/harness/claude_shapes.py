@@ -51,13 +51,13 @@ def tagged(source: str, tag: str) -> str:
 
 def without(source: str, tag: str) -> str:
     """``source`` without its ``<tag>...</tag>`` passages."""
-    opening, closing = f"<{tag}>", f"</{tag}>"
-    while True:
-        start = source.find(opening)
-        if start < 0:
-            return source
+    closing = f"</{tag}>"
+    kept, done = [], 0
+    while (start := source.find(f"<{tag}>", done)) >= 0:
+        kept.append(source[done:start])
         end = source.find(closing, start)
-        source = source[:start] + (source[end + len(closing) :] if end >= 0 else "")
+        done = end + len(closing) if end >= 0 else len(source)
+    return "".join([*kept, source[done:]])
 
 
 def own_words(source: str) -> str:
@@ -112,7 +112,15 @@ def is_typed(entry: dict[str, Any]) -> bool:
 
 def about_of(given: dict[str, Any]) -> str:
     """What a call is about, in one line: the one field of its input that a person would name."""
-    return shortened(folded(_subject(given)), ABOUT)
+    return in_a_line(_subject(given))
+
+
+def in_a_line(source: str) -> str:
+    """``source`` on one line of at most :data:`ABOUT` bytes.  Masked before it is cut: half a
+    secret is known by nothing."""
+    from ..core.redaction import mask_start
+
+    return shortened(folded(mask_start(source, 2 * ABOUT)), ABOUT)
 
 
 def _subject(given: dict[str, Any]) -> str:

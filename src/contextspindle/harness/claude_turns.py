@@ -409,7 +409,7 @@ class Parser:
             return []
         text = shapes.bounded(without_echo(result))
         failed = status not in ("", "completed")
-        return [Turn(line, OUTCOME, text, "", "", call, shortened(summary, shapes.ABOUT), failed)]
+        return [Turn(line, OUTCOME, text, "", "", call, shapes.in_a_line(summary), failed)]
 
     def _is_known_notice(self, task: str, rest: str) -> bool:
         key = f"{task}\n{rest}"

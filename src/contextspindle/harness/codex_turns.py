@@ -211,7 +211,7 @@ class Parser:
                 )
                 for at, (key, path) in enumerate(_keyed(call, files))
             ]
-        about = shortened(folded(command), shapes.ABOUT) or about_of(given)
+        about = shapes.in_a_line(command) or about_of(given)
         if tool in _SENDS_OFF:
             text = shapes.bounded(without_echo(shapes.string(given.get("message"))))
             return [Turn(line, LAUNCH, text, tool=tool, call=call, about=about)]
@@ -235,7 +235,7 @@ class Parser:
                 Turn(line, RESULT, text, EDIT, tool, key, shortened(folded(path), 600), failed)
                 for key, path in _keyed(call, files)
             ]
-        about = shortened(folded(_command(given)), shapes.ABOUT) or about_of(given)
+        about = shapes.in_a_line(_command(given)) or about_of(given)
         kind = OUTCOME if tool in _SENDS_OFF and failed else RESULT
         via = COMMAND_LINE if tool in _SHELLS or _command(given) else ""
         return [Turn(line, kind, text, via, tool, call, about, failed)]

@@ -10,6 +10,7 @@ from contextspindle.core.ranking import CALLED, FAILURE, SHOWN, WRITTEN
 from contextspindle.core.transcript import (
     CALL,
     COMMAND_LINE,
+    EDIT,
     PROMPT,
     REFUSAL,
     RESULT,
@@ -109,3 +110,33 @@ def test_of_a_long_row_of_data_that_was_pasted_the_beginning_is_told():
     _, pasted = candidates
     assert row.startswith(pasted.item.text.removesuffix("…").rstrip())
     assert len(pasted.item.text) <= 100
+
+
+def heard(text):
+    candidates = Candidates()
+    candidates.hear(Turn(1, SAID, text, PROMPT), text, "", set())
+    return [passage.item.text for passage in candidates]
+
+
+def test_of_a_long_paste_both_ends_are_candidates_and_what_is_meant_to_hold():
+    names = (f"{a}{b}{c}" for a in "abcdefgh" for b in "ijklmnop" for c in "qrstuvwx")
+    rows = [f"The {name} of the yawl is one that we have seen before." for name in names]
+    rows[250] = "The mast must never be painted, as everybody in this harbour knows."
+    found = heard("\n".join(rows))
+    assert len(found) < 350
+    assert {rows[0], rows[250], rows[-1]} <= set(found)
+
+
+def test_of_rows_alike_but_for_numbers_and_ids_two_are_candidates():
+    rows = [f"ERROR 12:00:{n % 60:02} request a{n}b7 was refused by worker-{n}" for n in range(900)]
+    found = heard("\n".join(["Why are so many of them refused by the workers?", *rows]))
+    assert found == ["Why are so many of them refused by the workers?", *rows[:2]]
+
+
+def test_a_name_that_is_cut_within_a_secret_is_none():
+    secret = "hvs." + "Zx81Qw7Lm2Kp9Vt4Rb6Nc3Hd5Js0Fg1Ty8Ue7Ia2Oo9Pp4Ss6"
+    for before in range(1_950, 2_000, 3):
+        candidates = Candidates()
+        text = f"{'a ' * (before // 2)}{secret} b"
+        candidates.act(Turn(1, CALL, text, EDIT, "Edit", "c1", "yawl.py"))
+        assert not any(secret[4:12] in passage.item.text for passage in candidates)

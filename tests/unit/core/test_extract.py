@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from contextspindle.core import canon
 from contextspindle.core.draft import (
     ASKED,
@@ -43,6 +45,7 @@ from contextspindle.core.transcript import (
     SAID,
     SUMMARY,
     TEXT,
+    TODOS,
     Turn,
 )
 from tests.transcripts import draft_of
@@ -394,3 +397,31 @@ def test_memory_stays_bounded_in_a_session_without_end(monkeypatch):
         extractor.feed(Turn(n, TEXT, f"sail_{n} is up. It took {n} minutes."))
     assert len(list(extractor._candidates)) <= 600
     assert len(extractor._said) <= 50
+
+
+def test_of_a_text_too_long_to_be_read_whole_both_ends_are_told():
+    rows = [f"Row {n} of the log of the yawl" for n in range(9_000)]
+    rows[4_500] += ", which speaks of a keelhaul"
+    words = "\n".join(rows)
+    text = f"Why does the mast creak in the wind?\n{words}\nFind the reason and mend it."
+    for kind in (SAID, TEXT, OUTCOME, SUMMARY, PROPOSAL):
+        talk = Talk().add(SAID, "Look at the log of the yawl.", PROMPT).add(kind, text, PROMPT)
+        extractor = Extractor()
+        for turn in talk.turns:
+            extractor.feed(turn)
+        told = "\n".join(item.text for item in extractor.draft().items)
+        assert kind not in (SAID, TEXT) or "Find the reason and mend it." in told
+        assert extractor.terms.known("creak"), kind
+        assert not extractor.terms.known("keelhaul"), kind
+
+
+def test_a_turn_of_a_strange_shape_costs_no_other_and_is_told_from_them():
+    extractor = Extractor()
+    strange = Turn(2, TODOS, steps=None)
+    assert extractor.take(Turn(1, SAID, "Mend the mast of the yawl.", PROMPT))
+    assert not extractor.take(strange)
+    assert extractor.take(Turn(3, TEXT, "The mast of the yawl is whole again."))
+    draft = extractor.draft()
+    assert [item.text for item in draft.of(GOAL)] == ["Mend the mast of the yawl."]
+    with pytest.raises(TypeError):
+        extractor.feed(strange)

@@ -164,6 +164,35 @@ def test_commits_are_quoted_from_what_git_printed_newest_first():
     ]
 
 
+def test_an_amended_commit_stands_in_the_place_of_the_one_before_it():
+    followed = progress(
+        *ran("c1", "git commit -qm x && git commit --amend", "[main 1a2b3c4] x\n[main 5d6e7f8] y"),
+        *ran("c2", "git commit -m 'tell of --amend'", "[main 9a8b7c6] Tell of --amend (amends #3)"),
+    )
+    assert shown(followed, STATE) == [
+        ("commit", "9a8b7c6 Tell of --amend (amends #3)"),
+        ("commit", "5d6e7f8 y"),
+    ]
+
+
+@pytest.mark.parametrize("command", ["git commit -m x", "git commit --amend"])
+def test_the_first_commit_of_a_session_may_speak_of_amending(command):
+    followed = progress(*ran("c1", command, "[main 1a2b3c4] Mend it (amends #12)"))
+    assert shown(followed, STATE) == [("commit", "1a2b3c4 Mend it (amends #12)")]
+
+
+@pytest.mark.parametrize("before", [*range(60, 205, 3), *range(250, 310, 3)])
+def test_a_secret_is_masked_before_a_text_is_cut_within_it(before):
+    secret = "ghp_" + "Zx81Qw7Lm2Kp9Vt4Rb6Nc3Hd5Js0Fg1Ty8"
+    text = f"{'a ' * (before // 2)}{secret} and so on"
+    followed = progress(
+        *ran("c1", f"pytest {text}", f"1 passed {text}"),
+        *ran("c2", "git commit -m x", f"[main 1a2b3c4] {text}"),
+    )
+    for _, shown_text in shown(followed, STATE):
+        assert secret[:6] not in shown_text
+
+
 def test_a_claim_in_prose_is_no_commit():
     assert shown(progress(Turn(1, TEXT, "[main 1a2b3c4] committed")), STATE) == []
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextspindle.core import quotes
-from contextspindle.core.text import folded, size
+from contextspindle.core.text import cut, folded, size
 from tests.strategies import texts
 
 
@@ -125,3 +125,22 @@ def test_the_number_of_an_item_stays_with_the_item():
     assert [piece for _, piece in quotes.pieces(text)][-1].endswith("**1. `deck.go:103`** - Empty.")
     told = "The harbour master says that we may stay for all of 4. Then we must be gone for good."
     assert len(quotes.pieces(told)) == 2
+
+
+def test_to_cut_a_long_line_no_more_of_it_is_looked_at_than_a_piece_holds(monkeypatch):
+    looked_at = []
+
+    def watched(text, limit):
+        looked_at.append(len(text))
+        return cut(text, limit)
+
+    monkeypatch.setattr(quotes, "cut", watched)
+    line = "桅杆" * 3_000
+    assert "".join(quotes.sentences(line, 100)) == line
+    assert max(looked_at) <= 101
+
+
+def test_a_long_row_of_headings_leads_nothing():
+    found = quotes.pieces("# the mast of the yawl\n" * 2_000 + "is broken")
+    assert all(size(piece) <= quotes.PIECE for _, piece in found)
+    assert len(found) < 100

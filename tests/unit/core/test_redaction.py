@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from contextspindle.core.redaction import MASK, mask, mask_words
+from contextspindle.core.redaction import MASK, mask, mask_ends, mask_start, mask_words
 from tests import credentials, lookalikes
 
 FORMS = credentials.by_form()
@@ -48,6 +48,18 @@ def test_what_merely_looks_like_a_secret_stays(text):
     assert mask(f"It says:\n{text}\nand no more.") == f"It says:\n{text}\nand no more."
 
 
+@pytest.mark.parametrize("secret", ["GitHub", "Anthropic", "web token", "PKCS8 key"])
+def test_what_is_cut_off_takes_no_half_of_a_secret_with_it(secret):
+    whole = FORMS[secret]
+    for before in range(900, 1_010, 7):
+        text = f"{'ab ' * (before // 3)}\n{whole}\n{'cd ' * 4_000}"
+        turned = f"{'cd ' * 4_000}\n{whole}\n{'ab ' * (before // 3)}"
+        for shown in (mask_start(text, 1_000), mask_ends(text, 2_000), mask_ends(turned, 2_000)):
+            assert not any(row[4:12] in shown for row in whole.split("\n") if "-----" not in row)
+        assert len(mask_start(text, 1_000)) <= 1_000
+        assert len(mask_ends(text, 2_000)) <= 2_003
+
+
 def test_the_words_around_a_secret_keep_every_character():
     text = f"a\n  b\t{FORMS['GitHub']}\n\nc: d "
     assert mask(text) == f"a\n  b\t{MASK}\n\nc: d "
@@ -59,6 +71,22 @@ def test_only_the_secret_goes(text, secret):
     assert text.startswith(before)
     assert text.endswith(behind)
     assert len(text) - len(before) - len(behind) < len(secret) + 240
+
+
+@pytest.mark.parametrize("key", credentials.shown_keys().values(), ids=credentials.shown_keys())
+def test_a_key_goes_whatever_a_program_puts_before_its_lines(key):
+    for text in (key, f"It says:\n{key}\nThen go on with the work.", key.replace("\n", "\\n")):
+        masked = mask(text)
+        assert MASK in masked
+        for part in credentials._pem("RSA ").split("\n")[1:-1]:
+            assert part not in masked
+        assert ("Then go on with the work." in masked) == ("Then go on" in text)
+        assert mask(masked) == masked
+
+
+def test_a_key_without_its_start_goes_also_before_a_whole_one():
+    whole = FORMS["RSA key"]
+    assert mask(f"{whole.partition(chr(10))[2]}\n{whole}") == f"{MASK}\n{MASK}"
 
 
 def test_the_rest_of_a_key_goes_even_if_its_start_was_cut_away():
@@ -134,6 +162,16 @@ def test_masking_twice_is_masking_once(text):
         "-----END PRIVATE KEY-----",
         '"kty"',
         ":5432:",
+        "密码：",
+        "| password | a",
+        "password:\n",
+        "echo a | sudo -S ",
+        "curl -b a=",
+        "auth=('a','",
+        "$6$a$",
+        "Signature=",
+        "-----BEGIN PRIVATE KEY-----\n2:" + "Aa1" * 20 + "\n",
+        "2:" + "Aa1" * 20 + "\n-----END PRIVATE KEY-----\n",
     ],
 )
 def test_twice_as_long_a_text_of_any_make_takes_twice_the_work(piece):

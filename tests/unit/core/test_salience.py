@@ -70,3 +70,17 @@ def test_the_choice_keeps_its_budget_and_skips_what_does_not_fit():
 
 def test_what_is_worth_nothing_is_not_chosen():
     assert choose([({"a"}, 10, 1.0)], lambda term: 0.0, 100) == []
+
+
+def test_a_choice_among_many_alike_looks_at_a_bounded_number(monkeypatch):
+    monkeypatch.setattr(salience, "LOOKS", 500)
+    looks = 0
+
+    def weight(term):
+        nonlocal looks
+        looks += 1
+        return 1.0
+
+    candidates = [({"a", "b"}, 10, 1 + n / 10_000) for n in range(1_000)]
+    assert len(choose(candidates, weight, 3_000)) == 300
+    assert looks <= 2 * (1_000 + 500 + 300)

@@ -61,3 +61,11 @@ def test_neither_mark_remains_however_they_are_put_together():
 def test_the_marks_are_one_line_each():
     assert len(NOTHING_QUOTED.splitlines()) == 1
     assert len(OPENING.splitlines()) == len(CLOSING.splitlines()) == 1
+
+
+def test_many_printouts_go_as_one_does():
+    assert without_echo("a" + 3_000 * f"{PRINTED}b") == "a" + 3_000 * "b"
+    nested = CLOSING
+    for _ in range(50):
+        nested = CLOSING[:9] + nested + CLOSING[9:]
+    assert CLOSING not in without_echo(nested)

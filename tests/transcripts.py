@@ -53,8 +53,8 @@ def refuses(call: str, words: str) -> dict[str, Any]:
     return returns(call, told, f"Error: {REJECTED}", is_error=True)
 
 
-def queue(operation: str, content: str | None = None) -> dict[str, Any]:
-    fields = {} if content is None else {"content": content}
+def queue(operation: str, content: str | None = None, **more: Any) -> dict[str, Any]:
+    fields = more if content is None else {"content": content, **more}
     return {"type": "queue-operation", "operation": operation, "sessionId": SESSION, **fields}
 
 

@@ -50,15 +50,33 @@ _STRONG = tuple(
     f" {sign} "
     for sign in (
         "don't|dont|do not|never|always|must|prefer|avoid|make sure|ensure|remember|from now on"
-        "|shouldn't|no need|nie|niemals|immer|kein|keine|ne pas|jamais|toujours|siempre|nunca"
-        "|sempre|никогда|всегда"
+        "|shouldn't|no need"
+        "|nie|niemals|immer|stets|kein|keine|müssen|müsst|darf nicht|dürfen nicht|auf keinen fall"
+        "|ab jetzt|ab sofort|künftig|rühr|rühre|fass nicht"
+        "|ne pas|jamais|toujours|il faut|ne touche pas|ne touchez pas|n'utilise pas"
+        "|n'utilisez pas|ne modifie pas|ne modifiez pas|évite|évitez|assure-toi"
+        "|siempre|nunca|jamás|debes|hay que|no toques|no uses|no modifiques|no cambies"
+        "|asegúrate|a partir de ahora"
+        "|sempre|devemos|não toque|não mexa|não use|não altere|evite|a partir de agora"
+        "|mai|devi|bisogna|non toccare|non usare|non modificare|assicurati|d'ora in poi"
+        "|никогда|всегда|нельзя|обязательно|впредь"
+        "|يجب"
     ).split("|")
 )
 _WEAK = tuple(
     f" {sign} " for sign in "not|no|only|instead|please|should|let's|nicht|bitte|não|не".split("|")
 )
+# These stand within a word or before a mark; a word of a sentence that orders nothing (a path that
+# is absolute, a number of millions) must not hold them.
 _GLYPHS = (
-    "不要", "不用", "别", "必须", "一定要", "禁止", "总是", "永远", "务必", "しないで", "必ず",
+    "不要", "不用", "别", "必须", "一定要", "禁止", "总是", "永远", "务必",
+    "请勿", "切勿", "不许", "以后都", "以后请", "今后", "一律", "千万要", "千万记",
+    "しないで", "必ず", "絶対に", "決して", "ないでください", "てはいけ", "しないこと",
+    "하지 마", "지 마세요", "지 마라", "지 말고", "지 말 것", "항상", "반드시", "절대로", "절대 안",
+    "не трогай", "ни в коем случае",
+    "nicht anfassen", "nicht anrühren", "désormais",
+    "دائما", "دائمًا", "أبدا", "أبدًا",
+    "لا تستخدم", "لا تلمس", "لا تغير", "لا تعدل", "لا تحذف", "ممنوع",
 )  # fmt: skip
 
 

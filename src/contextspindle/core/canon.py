@@ -41,6 +41,22 @@ class _Context:
     memo: dict[str, str] = {}
 
 
+def _lenient_integer(digits: str) -> int | None:
+    try:
+        return int(digits)
+    except ValueError:  # more digits than this interpreter turns into a number
+        return None
+
+
+def _lenient_constant(name: str) -> None:
+    """Nothing, for what is no JSON and some writers write all the same: ``NaN``, ``Infinity``."""
+
+
+class _LenientContext(_Context):
+    parse_int = staticmethod(_lenient_integer)  # type: ignore[assignment]
+    parse_constant = staticmethod(_lenient_constant)
+
+
 def lean_codec() -> tuple[Encoder, Scanner]:
     """The encoder and scanner made of CPython's C parts; ImportError or TypeError without them."""
     import _json
@@ -82,10 +98,30 @@ def public_codec() -> tuple[Encoder, Scanner]:
     return encoder.encode, scan_once
 
 
+def lean_lenient() -> Scanner:
+    """The scanner of :func:`scan_leniently` made of C parts; raises like :func:`lean_codec`."""
+    import _json
+
+    scan: Any = _json.make_scanner(_LenientContext)  # type: ignore[arg-type]
+    return scan  # type: ignore[no-any-return]
+
+
+def public_lenient() -> Scanner:
+    """The same through the public ``json`` package."""
+    import json
+
+    found: Scanner = json.JSONDecoder(  # type: ignore[attr-defined]
+        parse_int=_lenient_integer, parse_constant=_lenient_constant, strict=False
+    ).scan_once
+    return found
+
+
 try:
     _encode, _scan = lean_codec()
+    _scan_leniently = lean_lenient()
 except (ImportError, AttributeError, TypeError):  # pragma: no cover (another implementation)
     _encode, _scan = public_codec()
+    _scan_leniently = public_lenient()
 
 
 def text(value: object) -> str:
@@ -106,11 +142,23 @@ def scan(source: str, at: int = 0) -> tuple[Any, int]:
 
     ValueError where no value can be read, also for one nested beyond the interpreter's depth.
     """
+    return _scanned(source, at, _scan)
+
+
+def scan_leniently(source: str, at: int = 0) -> tuple[Any, int]:
+    """Like :func:`scan`, with None for ``NaN``, ``Infinity`` and an integer of too many digits.
+
+    For what other programs wrote, where :func:`scan` cannot read it.
+    """
+    return _scanned(source, at, _scan_leniently)
+
+
+def _scanned(source: str, at: int, scan: Scanner) -> tuple[Any, int]:
     end = len(source)
     while at < end and source[at] in _BLANK:
         at += 1
     try:
-        return _scan(source, at)
+        return scan(source, at)
     except StopIteration:
         raise ValueError(f"no JSON value at character {at}") from None
     except SystemError:

@@ -42,6 +42,7 @@ from .redaction import mask, mask_ends
 from .text import cut, cut_start, folded, middle_out, shortened, size
 from .transcript import (
     ANSWER,
+    BACK,
     BOUNDARY,
     CALL,
     COMMAND,
@@ -157,6 +158,8 @@ class Extractor:
             self._compactions += 1
         elif kind == INTERRUPT:
             self._interrupted = True
+        elif kind == BACK:
+            self._go_back(int(turn.about))
         elif kind == SHELL:
             ran = mask_ends(turn.text, LONGEST)
             self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=ran))
@@ -218,6 +221,25 @@ class Extractor:
         if utterance in self._waiting:
             self._waiting.remove(utterance)
         self._candidates.forget(utterance.turn.line)
+
+    def _go_back(self, first: int) -> None:
+        """What was said from line ``first`` on was taken back, by whoever said it."""
+        unsaid = [one for one in self._said if one.turn.line >= first]
+        self._said = [one for one in self._said if one.turn.line < first]
+        self._waiting = [one for one in self._waiting if one.turn.line < first]
+        self._trail = [item for item in self._trail if item.line < first]
+        self._count -= len(unsaid)
+        if self._first in unsaid:
+            self._first = None
+        if self._text is not None and self._text.line >= first:
+            self._text = None
+        if self._plan is not None and self._plan.line >= first:
+            self._plan = None
+        self._before = ""
+        self._interrupted = False
+        self._progress.forget(first)
+        for line in {p.item.line for p in self._candidates if p.item.line >= first}:
+            self._candidates.forget(line)
 
     def _follow(self, turn: Turn) -> None:
         """Keep what the agent did last, after its last words: the call, and what it gave.
@@ -291,11 +313,11 @@ class Extractor:
             text = shortened(folded(plan.text), 1_200)
             items.append(Item(GOAL, text, plan.line, plan.seal, "approved plan"))
         items.append(_goal_item(course, ""))
+        if folded(course.text) != folded(first.text):
+            items.append(_goal_item(first, FIRST))
         later = self._later(course)
         if later is not None:
             items.append(_goal_item(later, LATER))
-        if folded(course.text) != folded(first.text):
-            items.append(_goal_item(first, FIRST))
         return items
 
     def _later(self, course: _Utterance) -> _Utterance | None:

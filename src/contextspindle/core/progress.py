@@ -101,6 +101,15 @@ class Progress:
             if kind == RESULT and call is not None:
                 self._learn(call, turn)
 
+    def forget(self, first: int) -> None:
+        """Nothing waits any longer for what was called or sent off from line ``first`` on.
+
+        What it changed is changed all the same.
+        """
+        for waiting in (self.calls, self.launched):
+            for key in [key for key, turn in waiting.items() if turn.line >= first]:
+                del waiting[key]
+
     # ---- steps ----
 
     def _replace_steps(self, turn: Turn) -> None:

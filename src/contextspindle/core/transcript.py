@@ -15,6 +15,7 @@ from .value import Value
 SAID = "said"  # spoke, by any of the channels below; nothing else is the human's word
 INTERRUPT = "interrupt"  # stopped the agent; no words
 SHELL = "shell"  # ran a command of their own: a fact, not a request
+BACK = "back"  # took the talk back to before line ``about``: what was said from there on is unsaid
 
 # Channels of SAID.
 PROMPT = "prompt"  # typed and sent

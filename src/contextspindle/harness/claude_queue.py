@@ -5,7 +5,7 @@ entry into the running turn, often with no other trace of it; ``dequeue`` as a p
 attachment, that follows with the same words: that one is where they were said, and in a forked
 session the whole history stands in between.  The human's words go before the notices of the
 harness, which share the queue with them.  ``popAll`` gives everything back to the human for
-editing: that was never said.
+editing: that was never said, and neither was what a hook kept from the agent.
 """
 
 from __future__ import annotations
@@ -43,6 +43,16 @@ class Queue:
         """One entry goes out: the one with these words, else the oldest that has any."""
         told = self._tell_leaving()
         return told + self._take(self._next(words)) if self._waiting else told
+
+    def drop(self, words: str) -> list[Turn]:
+        """The entry with these words goes without reaching the agent; of others none does."""
+        told = self._tell_leaving()
+        for at, (line, text) in enumerate(self._waiting):
+            if text == words:
+                del self._waiting[at]
+                self.held.pop(line, None)
+                break
+        return told
 
     def leave(self, words: str = "") -> list[Turn]:
         """One entry, chosen so, is on its way to the prompt that follows.

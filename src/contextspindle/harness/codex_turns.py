@@ -31,7 +31,7 @@ from ..core.transcript import (
     without_echo,
 )
 from . import claude_shapes as shapes
-from .claude_shapes import about_of, own_words
+from .claude_shapes import about_of, own_words, tagged
 from .tools import patched, place
 
 TYPE_CHECKING = False
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 _SHELLS = ("shell", "shell_command", "exec_command", "exec", "local_shell", "container.exec")
 _SENDS_OFF = ("spawn_agent", "delegate_task")
 _PATCH = "*** Begin Patch"
+# Calls that look at a command that goes on beside the agent, or write to it, with what names it.
+_POLLS = {"write_stdin": "session_id", "wait": "cell_id"}
+_RUNNING = ("Process running with session ID ", "Script running with cell ID ")
+_REPORT = "Message Type: FINAL_ANSWER"
+_NOTICE = "<subagent_notification>"
+_ENDED = ("completed", "errored")
 
 _SUMMARY_OPENING = "Another language model started to solve this problem"
 _NOT_THE_USER = ("# AGENTS.md instructions", _SUMMARY_OPENING)
@@ -58,6 +64,9 @@ class Parser:
         self.held: dict[int, str] = {}
         self._text: Turn | None = None  # the agent's last words, until it is clear that they are
         self._calls: dict[str, tuple[str, dict[str, Any], list[str]]] = {}
+        # Commands that outlive their call: call, tool, input, what they printed last, and where.
+        self._running: dict[str, tuple[str, str, dict[str, Any], str, int]] = {}
+        self._agents: dict[str, str] = {}  # the calls that sent subagents off, by their names
         self._told: list[str] = []  # what the human said since the agent did anything
         self._place: dict[str, str] = {}
 
@@ -150,6 +159,9 @@ class Parser:
             return [Turn(line, TEXT, words)] if words else []
         if role != "user":
             return []
+        if texts and texts[0].lstrip().startswith(_NOTICE):
+            known = _object(tagged(texts[0], _NOTICE[1:-1]))
+            return self._ended(line, shapes.string(known.get("agent_id")), known.get("status"))
         if _is_said_by_user(payload, texts):
             pictures = any(block.get("type") == "input_image" for block in blocks)
             spoken = "\n".join(text for text in texts if text and not text.startswith("<image"))
@@ -181,6 +193,8 @@ class Parser:
             return self._call(line, payload, action if isinstance(action, dict) else {})
         if kind in ("function_call_output", "custom_tool_call_output"):
             return self._result(line, payload)
+        if kind == "agent_message":
+            return self._reported(line, payload)
         return []
 
     def _call(self, line: int, payload: dict[str, Any], given: dict[str, Any]) -> list[Turn]:
@@ -195,6 +209,8 @@ class Parser:
         self._told = []
         if tool in ("update_plan", "request_user_input"):
             return []  # the result tells whether it came to anything
+        if _polled(tool, given) in self._running and not shapes.string(given.get("chars")).strip():
+            return []  # only a look
         if files:
             added = "\n".join(row[1:] for row in source.split("\n") if row.startswith("+"))
             written = shapes.bounded(without_echo(added))
@@ -211,13 +227,14 @@ class Parser:
                 )
                 for at, (key, path) in enumerate(_keyed(call, files))
             ]
-        about = shapes.in_a_line(command) or about_of(given)
+        about = _about(given)
         if tool in _SENDS_OFF:
             text = shapes.bounded(without_echo(shapes.string(given.get("message"))))
-            return [Turn(line, LAUNCH, text, tool=tool, call=call, about=about)]
+            name = clean(shapes.string(given.get("task_name")))
+            about = shapes.in_a_line(text) or about
+            return [Turn(line, LAUNCH, text, name, tool, call, about)]
         text = shapes.bounded(without_echo(command or shapes.prose(given)))
-        via = COMMAND_LINE if tool in _SHELLS or command else ""
-        return [Turn(line, CALL, text, via, tool, call, about)]
+        return [Turn(line, CALL, text, _via(tool, given), tool, call, about)]
 
     def _result(self, line: int, payload: dict[str, Any]) -> list[Turn]:
         call = shapes.string(payload.get("call_id"))
@@ -235,10 +252,93 @@ class Parser:
                 Turn(line, RESULT, text, EDIT, tool, key, shortened(folded(path), 600), failed)
                 for key, path in _keyed(call, files)
             ]
-        about = shapes.in_a_line(_command(given)) or about_of(given)
+        if _polled(tool, given) in self._running or _process(payload.get("output")):
+            return self._ran_on(line, payload.get("output"), (call, tool, given))
+        if tool == "spawn_agent" and not (failed or _is_refused(text)):
+            self._sent_off(call, given, _object(text))
+            return []
+        if self._agents and tool in ("wait", "wait_agent", "close_agent"):
+            return self._looked_at_agents(line, call, tool, given, text)
+        about = _about(given)
         kind = OUTCOME if tool in _SENDS_OFF and failed else RESULT
-        via = COMMAND_LINE if tool in _SHELLS or _command(given) else ""
-        return [Turn(line, kind, text, via, tool, call, about, failed)]
+        return [Turn(line, kind, text, _via(tool, given), tool, call, about, failed)]
+
+    def _ran_on(
+        self, line: int, output: object, made: tuple[str, str, dict[str, Any]]
+    ) -> list[Turn]:
+        """What a command printed that goes on beside the agent, and how it ended if it did.
+
+        ``made`` is the call that it outlived, or one that looks at it.  While it runs, what it
+        printed is told without the key of the call that started it: that one has no result yet.
+        """
+        text, failed = _output(output)
+        process, looked = _process(output), made[0]
+        known = self._running.pop(_polled(made[1], made[2]), None)
+        call, tool, given, before, at = known or (*made, "", line)
+        if text.strip():
+            before, at = shapes.bounded(without_echo(text)), line
+        about, via = _about(given), _via(tool, given)
+        if process:
+            self._running[process] = (call, tool, given, before, at)
+            if len(self._running) > _KEPT:
+                del self._running[next(iter(self._running))]
+            key = looked if known else ""
+            shown = before if at == line else ""
+            return [Turn(line, RESULT, shown, via, tool, key, about)] if shown or key else []
+        return [
+            Turn(line, RESULT, tool=made[1], call=looked),
+            Turn(at, RESULT, before, via, tool, call, about, failed),
+        ]
+
+    # ---- subagents ----
+
+    def _sent_off(self, call: str, given: dict[str, Any], known: dict[str, Any]) -> None:
+        """Remember by which names what was sent off will be told of."""
+        for told in (given.get("task_name"), known.get("task_name"), known.get("agent_id")):
+            name = shapes.string(told).rpartition("/")[2]
+            if name:
+                self._agents[name] = call
+        while len(self._agents) > _KEPT:
+            del self._agents[next(iter(self._agents))]
+
+    def _reported(self, line: int, payload: dict[str, Any]) -> list[Turn]:
+        """What a subagent says when it is done; what it says before that is encrypted."""
+        content = payload.get("content")
+        blocks = content if isinstance(content, list) else ()
+        text = "\n".join(shapes.string(one.get("text")) for one in blocks if isinstance(one, dict))
+        if not text.startswith(_REPORT):
+            return []
+        words = text.partition("Payload:")[2].strip()
+        return self._ended(line, shapes.string(payload.get("author")), {"completed": words})
+
+    def _ended(self, line: int, name: str, status: object) -> list[Turn]:
+        """The outcome of the subagent ``name``, if the ``status`` is one of an end."""
+        told = status if isinstance(status, dict) else {}
+        end = next((word for word in _ENDED if word in told), "")
+        if not end:
+            return []
+        call = self._agents.get(name.rpartition("/")[2], "")
+        self._agents = {one: of for one, of in self._agents.items() if of != call}
+        words = shapes.bounded(without_echo(shapes.string(told[end])))
+        about = shortened(folded(name), shapes.ABOUT)
+        return [Turn(line, OUTCOME, words, "", "spawn_agent", call, about, end == "errored")]
+
+    def _looked_at_agents(
+        self, line: int, call: str, tool: str, given: dict[str, Any], text: str
+    ) -> list[Turn]:
+        """A look at subagents tells in older versions which of them have ended."""
+        known = _object(text).get("status")
+        turns = [Turn(line, RESULT, tool=tool, call=call)]
+        if tool == "close_agent":
+            name = shapes.string(given.get("id")) or shapes.string(given.get("target"))
+            closed = self._agents.get(name.rpartition("/")[2], "")
+            known = {name: known if isinstance(known, dict) else {"completed": ""}}
+            if not closed:
+                return turns
+        for name, status in known.items() if isinstance(known, dict) else ():
+            if name.rpartition("/")[2] in self._agents:
+                turns += self._ended(line, name, status)
+        return turns
 
     def _answers(self, line: int, call: str, given: dict[str, Any], text: str) -> list[Turn]:
         """What the human answered to the agent's questions, each with its question."""
@@ -293,31 +393,65 @@ def _command(given: dict[str, Any]) -> str:
     return shapes.string(command)
 
 
+def _about(given: dict[str, Any]) -> str:
+    return shapes.in_a_line(_command(given)) or about_of(given)
+
+
+def _via(tool: str, given: dict[str, Any]) -> str:
+    return COMMAND_LINE if tool in _SHELLS or _command(given) else ""
+
+
+def _polled(tool: str, given: dict[str, Any]) -> str:
+    """The running command that a call looks at, or an empty string."""
+    value = given.get(_POLLS.get(tool, ""))
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _process(output: object) -> str:
+    """What a command is known by that still ran when its call came back, or an empty string."""
+    head = _printed(output)[:1_000].partition("\nOutput:")[0]
+    for row in head.split("\n")[:6]:
+        for mark in _RUNNING:
+            if row.startswith(mark):
+                return row[len(mark) :].strip()
+    return ""
+
+
+def _is_refused(text: str) -> bool:
+    """Whether a subagent was not sent off, as the result of the call words it."""
+    return text.startswith("unsupported call") or "failed" in text[:60]
+
+
 def _keyed(call: str, files: list[str]) -> list[tuple[str, str]]:
     """A key for each file of one call: the turns of several stand beside each other."""
     return [(f"{call}#{at}" if at else call, path) for at, path in enumerate(files)]
 
 
+def _printed(output: object) -> str:
+    if isinstance(output, list):
+        return "\n".join(shapes.string(one.get("text")) for one in output if isinstance(one, dict))
+    return shapes.string(output)
+
+
 def _output(output: object) -> tuple[str, bool]:
     """What a tool printed, and whether it failed: told as JSON, in a preamble, or not at all."""
-    if isinstance(output, list):
-        output = "\n".join(
-            shapes.string(one.get("text")) for one in output if isinstance(one, dict)
-        )
-    text = shapes.string(output)
+    text = _printed(output)
     if text.startswith("{"):
         known = _object(text)
         detail = known.get("metadata")
         if isinstance(known.get("output"), str):
             code = detail.get("exit_code") if isinstance(detail, dict) else 0
             return known["output"], code not in (0, None)
-    head, told, printed = text.partition("\nOutput:\n")
+    head, told, printed = f"{text}\n".partition("\nOutput:\n")
+    printed = printed.removesuffix("\n")
     if told and len(head) < 1_000:
         for mark in ("Process exited with code ", "Exit code: "):
             if mark in head:
                 code = head.partition(mark)[2].partition("\n")[0].strip()
                 return printed, code != "0"
-        return printed, False
+        return printed, head.startswith("Script failed")
+    if _process(text):
+        return "", False
     return text, text.startswith(("Error", "error:", "apply_patch verification failed"))
 
 

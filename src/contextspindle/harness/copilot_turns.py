@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# The origins of a message under the user's role that no human wrote; a human's names none, or one
+# that is not listed here.  ``parentAgentTaskId`` stands in every message and says nothing.
+_NOT_HUMAN = frozenset(
+    "agent autopilot jit-instruction skill snippy-blocking system"
+    " thinking-exhausted-continuation".split()
+)
+_NOT_HUMAN_OPENINGS = ("agent-", "skill-")
+
+
 class Parser:
     """Turns one session's events, in file order, into turns."""
 
@@ -38,7 +47,11 @@ class Parser:
         if kind not in KINDS or not isinstance(data, dict):
             return []
         self.known += 1
+        if entry.get("agentId") or data.get("parentToolCallId"):
+            return []  # a subagent's: what it reports is the result of the call that sent it off
         if kind == "user.message":
+            if not _is_human(data):
+                return []
             words = own_words(shapes.string(data.get("content")))
             return [Turn(line, SAID, words, via=PROMPT)] if words else []
         if kind == "assistant.message":
@@ -85,3 +98,11 @@ class Parser:
         failed = not data.get("success", True) or code not in (0, None)
         text = clean(text.partition("\n<shellId: ")[0])
         return self._calls.result(line, shapes.string(data.get("toolCallId")), text, failed=failed)
+
+
+def _is_human(data: dict[str, Any]) -> bool:
+    """Whether a human wrote the message, as far as it says."""
+    source = shapes.string(data.get("source"))
+    if data.get("isAutopilotContinuation"):
+        return False
+    return source not in _NOT_HUMAN and not source.startswith(_NOT_HUMAN_OPENINGS)

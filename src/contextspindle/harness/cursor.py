@@ -1,8 +1,8 @@
 """Cursor: its transcripts of lines, and its hook payloads.
 
 Read after its documentation and what others wrote of it; no session of it was recorded.  A
-transcript has calls and no results, and no mark of a compaction; nothing can be handed over after
-one.
+transcript has calls and no results: where the talk goes on, a call has come back, and an edit is
+taken as made.  It has no mark of a compaction, and nothing can be handed over after one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 
 from ..core import canon
 from ..core.text import clean
-from ..core.transcript import NONE, PROMPT, RESTORE, SAID, SAVE, TEXT, Event, Turn
+from ..core.transcript import EDIT, NONE, OUTCOME, PROMPT, RESTORE, SAID, SAVE, TEXT, Event, Turn
 from ..errors import EventUnknown
 from . import claude_shapes as shapes
 from .claude_shapes import own_words, tagged
@@ -35,6 +35,7 @@ class Parser:
         self._calls = Calls(
             "Shell run_terminal_cmd", "StrReplace Write EditFile edit_file", "Task", ""
         )
+        self._made: list[Turn] = []  # calls of the line before, which have not come back
 
     def session(self, entry: dict[str, Any]) -> str:
         """None: a conversation is named by its file alone."""
@@ -42,12 +43,13 @@ class Parser:
 
     def turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
         """The turns of one line: none for one that says nothing."""
+        back = self._come_back()
         if not recognises(entry):
-            return []
+            return back
         self.known += 1
         if entry["role"] == "user":
             words = _typed(entry["message"]["content"])
-            return [Turn(line, SAID, words, via=PROMPT)] if words else []
+            return [*back, Turn(line, SAID, words, via=PROMPT)] if words else back
         turns = []
         for at, block in enumerate(entry["message"]["content"]):
             kind = block.get("type") if isinstance(block, dict) else ""
@@ -56,11 +58,31 @@ class Parser:
                 turns += [Turn(line, TEXT, words)] if words else []
             elif kind == "tool_use":
                 tool, key = shapes.string(block.get("name")), f"{line}.{at}"
-                turns += self._calls.call(line, tool, key, block.get("input"))
+                called = self._calls.call(line, tool, key, block.get("input"))
+                self._made += called
+                self.held[line] = ""
+                turns += called
+        return [*back, *turns]
+
+    def _come_back(self) -> list[Turn]:
+        """That the calls of the line before are over, and its edits made; told where they stand.
+
+        Nothing is known of what else they gave: no command is told to have printed nothing.
+        """
+        turns = []
+        for made in self._made:
+            seal = self.held.get(made.line, "")
+            if made.via == EDIT:
+                turns += self._calls.result(made.line, made.call, "", failed=False)
+            else:
+                turns.append(Turn(made.line, OUTCOME, tool=made.tool, call=made.call))
+            turns[-1] = turns[-1]._replace(seal=seal)
+        self._made = []
+        self.held.clear()
         return turns
 
     def finish(self) -> list[Turn]:
-        """Nothing is held back."""
+        """None: what the last line called may go on."""
         return []
 
 

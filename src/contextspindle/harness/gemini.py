@@ -47,7 +47,7 @@ def worth(line: bytes, frugal: bool) -> bool:
     head = line[:200]
     if b'"type":"info"' in head or b'"type":"warning"' in head:
         return False
-    return len(line) > 1 and (not frugal or b'"type":"user"' in head)
+    return len(line) > 1 and (not frugal or b'"type":"user"' in head or b'"$rewindTo"' in head)
 
 
 def recognises(entry: dict[str, Any]) -> bool:

@@ -1,13 +1,14 @@
 """Gemini CLI's lines as turns.
 
-An entry may come again with more in it, and a conversation be set anew as a whole: what was said
-before is told once.
+An entry may come again with more in it, mostly at once: its words are told when another entry
+follows, or a call of its own.  A conversation may be set anew as a whole: what was said before is
+told once.  The human may go back to before an entry, and say something else there.
 """
 
 from __future__ import annotations
 
 from ..core.text import clean
-from ..core.transcript import BOUNDARY, PROMPT, SAID, SUMMARY, TEXT, Turn
+from ..core.transcript import BACK, BOUNDARY, PROMPT, SAID, SUMMARY, TEXT, Turn
 from . import claude_shapes as shapes
 from .claude_shapes import own_words, tagged
 from .qwen_code import response
@@ -30,6 +31,8 @@ class Parser:
         self.held: dict[int, str] = {}
         self._calls = Calls("run_shell_command", "replace write_file edit", "", "write_todos")
         self._told: dict[str, None] = {}
+        self._lines: dict[str, int] = {}  # where each entry stood first
+        self._words: tuple[str, Turn] | None = None  # those of the entry at hand, with its key
 
     def session(self, entry: dict[str, Any]) -> str:
         """The session that a file's own head names; the other lines name none."""
@@ -38,26 +41,55 @@ class Parser:
     def turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
         """The turns of one line: none for one that says nothing new."""
         if isinstance(entry.get("$set"), dict):
-            return self._set(line, entry["$set"])
+            return [*self.finish(), *self._set(line, entry["$set"])]
+        if "$rewindTo" in entry:
+            return self._go_back(line, shapes.string(entry["$rewindTo"]))
         kind, key = entry.get("type"), shapes.string(entry.get("id"))
         if kind not in ("user", "gemini") or not key:
             return []
         self.known += 1
+        before = self.finish() if self._words is not None and self._words[0] != key else []
+        if key not in self._lines:
+            self._lines[key] = line
+            if len(self._lines) > _KEPT:
+                del self._lines[next(iter(self._lines))]
         if kind == "user":
-            words = _spoken(entry)
-            new = words and self._is_new(key)
-            return [Turn(line, SAID, words, via=PROMPT)] if new else []
-        words = own_words("\n".join(_texts(entry.get("content"))))
-        turns = [Turn(line, TEXT, words)] if words and self._is_new(f"{key} text") else []
-        called = entry.get("toolCalls")
+            self._hold(key, Turn(line, SAID, _spoken(entry), via=PROMPT))
+            return before
+        self._hold(key, Turn(line, TEXT, own_words("\n".join(_texts(entry.get("content"))))))
+        called, turns = entry.get("toolCalls"), []
         for one in called if isinstance(called, list) else ():
             if isinstance(one, dict):
                 turns += self._call(line, one)
-        return turns
+        return [*before, *self.finish(), *turns] if turns else before
 
     def finish(self) -> list[Turn]:
-        """Nothing is held back."""
-        return []
+        """The words of the last entry, which did not come again."""
+        held, self._words = self._words, None
+        if held is None:
+            return []
+        key, words = held
+        seal = self.held.pop(words.line, "")
+        return [words._replace(seal=seal)] if self._is_new(key) else []
+
+    def _hold(self, key: str, words: Turn) -> None:
+        """Keep what an entry says until it is clear that it does not come again."""
+        if not words.text or key in self._told:
+            return
+        self.held.clear()
+        self.held[words.line] = ""
+        self._words = (key, words)
+
+    def _go_back(self, line: int, key: str) -> list[Turn]:
+        """The human took back the entry ``key`` and all behind it; of one not met, nothing."""
+        first = self._lines.get(key)
+        if first is None:
+            return []
+        self.known += 1
+        self._words = None
+        self.held.clear()
+        self._lines = {one: at for one, at in self._lines.items() if at < first}
+        return [Turn(line, BACK, about=str(first))]
 
     def _is_new(self, key: str) -> bool:
         if key in self._told:

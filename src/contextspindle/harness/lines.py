@@ -254,22 +254,27 @@ class Raw:
             at += len(chunk)
 
 
-def objects(line: bytes) -> tuple[list[dict[str, Any]], bool]:
+def objects(
+    line: bytes, scan: Callable[[str, int], tuple[Any, int]] = canon.scan
+) -> tuple[list[dict[str, Any]], bool]:
     """The JSON objects of one line, and whether all of it could be read.
 
-    Two objects glued together (a line feed that was never written) are two objects.
+    Two objects glued together (a line feed that was never written) are two objects.  A byte order
+    mark before them is no part of them, and a number that JSON does not have is None.
     """
-    source = line.decode("utf-8", "replace")
+    source = line.decode("utf-8", "replace").removeprefix("\ufeff")
     found: list[dict[str, Any]] = []
     at, end = 0, len(source)
     try:
         while at < end:
-            value, at = canon.scan(source, at)
+            value, at = scan(source, at)
             if isinstance(value, dict):
                 found.append(value)
             while at < end and source[at] in " \t\r\n\0":
                 at += 1
     except (ValueError, MemoryError):
+        if scan is canon.scan:  # rarely a number is all that is wrong
+            return objects(line, canon.scan_leniently)
         return found, False
     return found, True
 

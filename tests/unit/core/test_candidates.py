@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextspindle.core.candidates import Candidates, telling_rows
+from contextspindle.core.candidates import Candidates, is_rule, telling_rows
 from contextspindle.core.draft import ASKED, RULE
 from contextspindle.core.ranking import CALLED, FAILURE, SHOWN, WRITTEN
 from contextspindle.core.transcript import (
@@ -79,6 +79,68 @@ def test_a_tool_is_rare_until_it_was_used_a_few_times():
     candidates.act(Turn(2, CALL, "make", "", "create_issue", "c2", "an issue"))
     assert candidates.is_rare("create_issue")
     assert not candidates.is_rare("Read")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Alle Dateien müssen in UTF-8 sein.",
+        "Bitte die Vorlagen nicht anfassen!",
+        "Ab sofort nur noch mit Wolle.",
+        "Ne touche pas au mât.",
+        "Désormais, réponds en français.",
+        "Debes usar lana.",
+        "No toques el mástil.",
+        "Não mexa no mastro.",
+        "Non usare il nylon.",
+        "D'ora in poi rispondi in italiano.",
+        "Пожалуйста, не трогай эту папку.",
+        "Менять схему нельзя без теста",
+        "Запускай тесты обязательно перед коммитом.",
+        "لا تلمس هذا الملف.",
+        "اكتب دائماً بالعربية.",
+        "يجب تشغيل الاختبارات.",
+        "لا أريد هذا أبدا.",
+        "이 파일은 건드리지 마세요.",
+        "그렇게 하지 마.",
+        "항상 테스트를 실행해.",
+        "커밋 전에 반드시 확인해.",
+        "以后都用中文回答。",
+        "千万要小心数据库。",
+        "请勿修改此文件。",
+        "ナイロンは絶対に使うな。",
+        "このファイルは触らないでください。",
+    ],
+)
+def test_words_meant_to_hold_are_told_in_many_languages(text):
+    assert is_rule(Turn(1, SAID, text, PROMPT), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Server springt nicht an.",
+        "Fass die Ergebnisse zusammen.",
+        "Le mât est réparé, regarde la voile.",
+        "Mira el mástil y dime qué ves.",
+        "La caché evita llamadas.",
+        "Olhe o mastro e conserte a vela.",
+        "Ripara l'albero della nave.",
+        "Посмотри на мачту и почини парус.",
+        "الاختبار لا يعمل.",
+        "انظر إلى الصاري.",
+        "돛대를 고쳐 줘.",
+        "절대 경로로 바꿔 줘.",
+        "오늘까지 마무리해 줘.",
+        "看看桅杆。",
+        "表里有三千万行数据。",
+        "绝对路径有问题。",
+        "絶対パスに直して。",
+        "非常に遅いです。",
+    ],
+)
+def test_a_plain_sentence_in_any_of_them_is_no_rule(text):
+    assert not is_rule(Turn(1, SAID, text, PROMPT), text)
 
 
 def test_words_against_a_call_count_like_a_rule_whatever_their_form():

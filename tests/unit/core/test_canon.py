@@ -170,3 +170,14 @@ def test_a_fresh_interpreter_takes_malformed_json_for_a_value_error(source):
         [sys.executable, "-I", "-S", "-c", program, source, place], capture_output=True, text=True
     )
     assert (ran.stdout, ran.stderr) == ("refused\n", "")
+
+
+@pytest.mark.parametrize("lenient", [canon.lean_lenient(), canon.public_lenient()])
+def test_what_others_wrote_is_scanned_leniently_by_either_codec(lenient):
+    source = '{"a":[NaN,-Infinity,12],"b":%s,"c":"x"}' % ("9" * 6_000)
+    value = {"a": [None, None, 12], "b": None, "c": "x"}
+    assert lenient(source, 0) == (value, len(source))
+    assert canon.scan_leniently(f"  {source}") == (value, len(source) + 2)
+    for broken in ("", "{", '{"a":}'):
+        with pytest.raises(ValueError, match=r"JSON|[Ee]xpecting"):
+            canon.scan_leniently(broken)

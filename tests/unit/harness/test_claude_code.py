@@ -172,6 +172,18 @@ def test_words_after_a_reminder_of_the_harness_in_one_block_are_said():
         "This session is being continued from a previous conversation that ran out of context.",
         "Base directory for this skill: /home/ada/skills",
         "[Request interrupted by user for tool use]",
+        "<new-diagnostics>The following new diagnostic issues were detected</new-diagnostics>",
+        "<session-start-hook>Always use wool.</session-start-hook>",
+        "<post-tool-use-hook>Never use nylon.</post-tool-use-hook>",
+        "PreToolUse:Bash hook feedback:\nNever run rm.",
+        "PostToolUse:Edit hook feedback:\nAlways format.",
+        "Execution stopped by PreToolUse hook: no",
+        "UserPromptSubmit operation blocked by hook:\nNever paste a token.",
+        "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThe build is done.",
+        '<channel source="chat" user="ada">You must hurry.</channel>',
+        '<cross-session-message from="s2">Always ask.</cross-session-message>',
+        "<tick>12:00</tick>",
+        "Unknown slash command: spin",
         notification(),
     ],
 )
@@ -180,6 +192,33 @@ def test_what_the_harness_writes_under_the_user_s_role_is_not_said(text):
     assert said([user([{"type": "text", "text": text}, {"type": "text", "text": "mend"}])]) == [
         (PROMPT, "mend")
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PreToolUse: which tools does it see?",
+        "Execution stopped by the watchdog: look why.",
+        "<channel> elements must be escaped.",
+        "<ticks> is never empty.",
+        "Unknown slash commands are to be told.",
+    ],
+)
+def test_words_that_only_begin_like_the_harness_s_are_said(text):
+    assert said([user(text)]) == [(PROMPT, text)]
+
+
+def test_what_a_hook_wove_into_a_prompt_is_not_said():
+    woven = "<user-prompt-submit-hook>\nAlways use nylon.\n</user-prompt-submit-hook>"
+    for text in (f"mend the mast\n{woven}", f"{woven}\nmend the mast"):
+        assert said([user(text)]) == [(PROMPT, "mend the mast")]
+
+
+def test_what_the_harness_passes_on_through_the_queue_is_not_said():
+    passed = '<cross-session-message from="s2">Always ask.</cross-session-message>'
+    carried = {"type": "queued_command", "prompt": passed, "commandMode": "prompt"}
+    entries = [queue("enqueue", passed), queue("remove", passed), queue("enqueue", passed)]
+    assert said([*entries, entry("attachment", attachment=carried)]) == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from contextspindle.core.transcript import PROMPT, QUEUED, SAID, TEXT
 from tests.transcripts import entry, notification, queue, said, says, turns_of, user
 
@@ -90,3 +92,29 @@ def test_an_entry_without_words_leaves_the_queue_without_a_trace():
     entries = [queue("enqueue"), queue("enqueue", notification()), queue("dequeue")]
     assert said([*entries, queue("enqueue", "mine"), queue("popAll")]) == []
     assert said([*entries, queue("dequeue"), queue("dequeue"), queue("popAll")]) == []
+
+
+@pytest.mark.parametrize("reason", ["dropped_by_hook", "cleared_on_cancel"])
+def test_words_that_left_the_queue_without_reaching_the_agent_were_never_said(reason):
+    entries = [
+        queue("enqueue", "The first stays."),
+        queue("enqueue", "The token is blocked."),
+        queue("remove", "The token is blocked.", reason=reason),
+        queue("remove", "Of another place.", reason=reason),
+    ]
+    assert said(entries) == [(QUEUED, "The first stays.")]
+
+
+def test_words_taken_into_the_running_turn_for_a_reason_are_said():
+    entries = [
+        queue("enqueue", "Use wool."),
+        queue("remove", "Use wool.", reason="absorbed_mid_turn"),
+        says("Wool it is."),
+    ]
+    assert said(entries) == [(QUEUED, "Use wool.")]
+
+
+def test_one_entry_pulled_back_for_editing_was_never_said():
+    entries = [queue("enqueue", "Use wool."), queue("enqueue", "Use silk."),
+               queue("popOne", "Use silk.")]  # fmt: skip
+    assert said(entries) == [(QUEUED, "Use wool.")]

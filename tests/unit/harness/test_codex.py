@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from contextspindle.core.draft import RUNNING, STATE
 from contextspindle.core.transcript import (
     ANSWER,
     BOUNDARY,
@@ -26,7 +27,7 @@ from contextspindle.core.transcript import (
 )
 from contextspindle.errors import EventUnknown
 from contextspindle.harness import codex, codex_turns, detect
-from tests.transcripts import written
+from tests.transcripts import draft_of, written
 
 SESSION = "01a229a5-a881-7ea1-8b19-847dc4afb969"
 SUMMARY_OPENING = (
@@ -243,6 +244,122 @@ def test_a_subagent_is_sent_off_and_a_refusal_of_it_is_its_outcome():
     )
     assert [turn.kind for turn in found] == [LAUNCH, OUTCOME]
     assert found[1].failed
+
+
+def running(process, printed=""):
+    return f"Wall time: 1.0 seconds\nProcess running with session ID {process}\nOutput:\n{printed}"
+
+
+def exited(code, printed):
+    return (
+        f"Chunk ID: b\nWall time: 9.0 seconds\nProcess exited with code {code}\nOutput:\n{printed}"
+    )
+
+
+def state(*entries):
+    draft = draft_of(turns(*entries))
+    tested = [item.text for item in draft.of(STATE) if item.about == "last test run"]
+    return tested, [item.text for item in draft.of(RUNNING)]
+
+
+def test_a_command_that_outlives_its_call_has_no_result_until_it_ends():
+    started = [call("exec_command", cmd="pytest -q"), output(running(5, "collecting"))]
+    looks = [call("write_stdin", "c2", session_id=5, chars=""), output(running(5), "c2")]
+    assert state(*started) == ([], ["pytest -q"])
+    assert state(*started, *looks) == ([], ["pytest -q"])
+    ends = [
+        call("write_stdin", "c3", session_id=5, chars=""),
+        output(exited(1, "3 failed, 9 passed"), "c3"),
+    ]
+    assert state(*started, *looks, *ends) == (["pytest -q -> 3 failed, 9 passed"], [])
+    last = turns(*started, *looks, *ends)[-1]
+    assert (last.kind, last.call, last.failed, last.about) == (RESULT, "c1", True, "pytest -q")
+
+
+def test_what_a_command_printed_before_it_ended_in_silence_stands_where_it_was_printed():
+    found = turns(
+        call("exec_command", cmd="pytest -q"),
+        output(running(5, "9 passed in 1s")),
+        call("write_stdin", "c2", session_id=5, chars=""),
+        output(exited(0, ""), "c2"),
+    )
+    assert (found[-1].line, found[-1].text) == (2, "9 passed in 1s")
+
+
+def test_what_was_typed_into_a_running_command_is_a_call_with_a_result():
+    tested, open_ = state(
+        call("exec_command", cmd="pytest -q"),
+        output("Process running with session ID 5"),
+        call("write_stdin", "c2", session_id=5, chars="y\n"),
+        output(running(5, "go"), "c2"),
+        call("write_stdin", "c3", session_id=6, chars="of another"),
+        output("Error: no such session", "c3"),
+    )
+    assert (tested, open_) == ([], ["pytest -q"])
+
+
+def test_a_script_that_goes_on_is_waited_for_by_its_cell():
+    source = "await tools.exec_command('make test')"
+    script = line("response_item", type="custom_tool_call", name="exec", input=source, call_id="c1")
+    started = output([{"text": "Script running with cell ID 8\nWall time 11.0 seconds\nOutput:"}])
+    assert [turn.kind for turn in turns(script, started)] == [CALL]
+    found = turns(
+        script,
+        started,
+        call("wait", "c2", cell_id="8"),
+        output("Script failed\nWall time 2 seconds\nOutput:\n1 failed", "c2"),
+    )
+    assert (found[-1].call, found[-1].text, found[-1].failed) == ("c1", "1 failed", True)
+
+
+def final(author, words):
+    text = f"Message Type: FINAL_ANSWER\nTask name: /crew\nSender: {author}\nPayload:\n{words}"
+    content = [{"type": "input_text", "text": text}]
+    return line(
+        "response_item", type="agent_message", author=author, recipient="/crew", content=content
+    )
+
+
+def test_a_subagent_is_outstanding_until_it_gives_its_final_answer():
+    sent = [
+        call("spawn_agent", task_name="leaks", message="look for leaks in the hull"),
+        output('{"task_name":"/crew/leaks"}'),
+    ]
+    assert state(*sent)[1] == ["look for leaks in the hull"]
+    assert (turns(*sent)[0].via, turns(*sent)[0].kind) == ("leaks", LAUNCH)
+    hidden = [{"type": "encrypted_content", "encrypted_content": "x"}]
+    before = line("response_item", type="agent_message", author="/crew/leaks", content=hidden)
+    other = final("/crew/other", "Nothing here.")
+    assert state(*sent, before, other)[1] == ["look for leaks in the hull"]
+    found = turns(*sent, before, final("/crew/leaks", "The hull leaks at frame 7."))
+    assert [(turn.kind, turn.text, turn.call) for turn in found[1:]] == [
+        (OUTCOME, "The hull leaks at frame 7.", "c1")
+    ]
+    assert state(*sent, final("/crew/leaks", "The hull leaks."))[1] == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [call("wait", "c2", ids=["a-1"]),
+         output('{"status":{"a-1":{"completed":"Leaks."}}}', "c2")],
+        [under_user('<subagent_notification>{"agent_id":"a-1","status":{"completed":"Leaks."}}'
+                    "</subagent_notification>")],
+        [call("close_agent", "c2", id="a-1"), output('{"status":{"completed":"Leaks."}}', "c2")],
+    ],
+)  # fmt: skip
+def test_in_older_versions_a_subagent_is_told_of_by_its_id(told):
+    sent = [
+        call("spawn_agent", message="look for leaks in the hull"),
+        output('{"agent_id":"a-1","nickname":"Bacon"}'),
+    ]
+    waits = [call("wait", "c9", ids=["a-1"]), output('{"status":{},"timed_out":true}', "c9")]
+    assert state(*sent, *waits)[1] == ["look for leaks in the hull"]
+    found = turns(*sent, *waits, *told)
+    assert [(turn.text, turn.call) for turn in found if turn.kind == OUTCOME] == [("Leaks.", "c1")]
+    assert state(*sent, *waits, *told)[1] == []
+    looks = [call("wait", "c8", ids=["a-1"]), output('{"status":{"a-1":{"completed":"x"}}}', "c8")]
+    assert len([turn for turn in turns(*sent, *told, *looks) if turn.kind == OUTCOME]) == 1
 
 
 def test_branch_and_folder_are_told_when_they_change():

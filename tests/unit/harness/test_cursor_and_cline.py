@@ -7,10 +7,11 @@ import json
 import pytest
 
 from contextspindle import programs
-from contextspindle.core.transcript import CALL, EDIT, PROMPT, SAID, TEXT
+from contextspindle.core.draft import RUNNING, STATE
+from contextspindle.core.transcript import CALL, EDIT, PROMPT, RESULT, SAID, TEXT
 from contextspindle.errors import EventUnknown, InvalidInput
 from contextspindle.harness import cline, cursor, detect
-from tests.transcripts import written
+from tests.transcripts import draft_of, written
 
 SESSION = "3f0c1a52-1111-4222-8333-444455556666"
 
@@ -45,8 +46,32 @@ def test_a_transcript_of_cursor_is_known_and_read(tmp_path):
         (2, SAID, PROMPT, "No nylon."),
         (3, TEXT, "", "I mend it."),
         (3, CALL, EDIT, "b"),
+        (3, RESULT, EDIT, ""),
     ]
     assert transcript.reading.known == 4
+
+
+def uses(tool, **given):
+    return {"type": "tool_use", "name": tool, "input": given}
+
+
+WORK = [
+    line("user", text("Mend the mast.")),
+    line("assistant", text("I mend it."), uses("Write", path="/x/mast.py", contents="b"),
+         uses("Shell", command="pytest -q"), uses("Task", prompt="Look at the sail.")),
+    line("assistant", text("It is mended."), uses("Shell", command="make sail")),
+]  # fmt: skip
+
+
+def test_where_a_talk_of_cursor_goes_on_its_calls_are_over_and_its_edits_made(tmp_path):
+    path = written(tmp_path / "a.jsonl", WORK)
+    turns = list(cursor.read(path, SESSION))
+    draft = draft_of(turns)
+    assert [item.text for item in draft.of(RUNNING)] == ["make sail"]
+    state = [(item.about, item.text, item.line) for item in draft.of(STATE)]
+    assert state == [("file", "/x/mast.py", 2)]  # and no test run: nobody knows how it went
+    assert len({turn.seal for turn in turns if turn.line == 2}) == 1
+    assert all(turn.seal for turn in turns)
 
 
 def test_a_transcript_is_found_by_its_conversation(tmp_path):

@@ -89,6 +89,32 @@ def test_only_a_line_feed_ends_a_line(path):
     assert [(turn.line, turn.text) for turn in turns] == [(1, text), (2, "next")]
 
 
+def test_a_byte_order_mark_costs_nothing(path):
+    written(path, [user("The first request."), user("The second.")])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    texts, reading = said(path)
+    assert texts == ["The first request.", "The second."]
+    assert reading.unreadable == 0
+    (first, *_), _ = read(path)
+    assert first.seal == sha256(path.read_bytes().partition(b"\n")[0])[:16]
+
+
+@pytest.mark.parametrize(
+    "number", ["NaN", "-Infinity", "Infinity", "9" * 6_000, "-" + "9" * 6_000, "1e999"]
+)
+def test_a_number_that_cannot_be_read_costs_no_words(path, number):
+    row = json.dumps(user("Use wool.", cost=0)).replace('"cost": 0', f'"cost": {number}')
+    written(path, [row, user("And no nylon.")])
+    texts, reading = said(path)
+    assert texts == ["Use wool.", "And no nylon."]
+    assert reading.unreadable == 0
+
+
+def test_of_a_line_that_breaks_off_what_stands_before_is_read_once():
+    assert lines.objects(b'{"a":NaN}{"b":1}{"c":') == ([{"a": None}, {"b": 1}], False)
+    assert lines.objects(b'{"b":1}{"c":NaN') == ([{"b": 1}], False)
+
+
 def test_half_a_surrogate_pair_is_replaced(path):
     written(path, ['{"type":"user","sessionId":"s","message":{"content":"a\\ud83d"}}'])
     assert said(path)[0] == ["a\ufffd"]

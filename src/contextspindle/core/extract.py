@@ -124,6 +124,7 @@ class Extractor:
         self._trail: list[Item] = []  # what it did after them
         self._before = ""  # its words since the human spoke, for the question behind an answer
         self._plan: Turn | None = None
+        self._acted = 0  # the line of its last call
         self._waiting: list[_Utterance] = []  # what the human said since the agent did anything
         self._interrupted = False
 
@@ -143,6 +144,7 @@ class Extractor:
             self._candidates.read(turn, masked, WRITTEN)
         elif kind in (CALL, LAUNCH):
             self._waiting = []
+            self._acted = turn.line
             self._follow(turn)
             self._candidates.act(turn)
         elif kind == RESULT:
@@ -327,7 +329,7 @@ class Extractor:
         if not last.short:
             return None
         for utterance in reversed(self._said):
-            if utterance.turn.line <= course.turn.line:
+            if utterance.turn.line <= max(course.turn.line, self._acted):
                 return None
             if not utterance.short and utterance.turn.via not in (ANSWER, REFUSAL, COMMAND):
                 return utterance

@@ -257,10 +257,9 @@ class Raw:
 def objects(
     line: bytes, scan: Callable[[str, int], tuple[Any, int]] = canon.scan
 ) -> tuple[list[dict[str, Any]], bool]:
-    """The JSON objects of one line, and whether all of it could be read.
+    """The JSON objects of one line, two that are glued together too; and whether all was read.
 
-    Two objects glued together (a line feed that was never written) are two objects.  A byte order
-    mark before them is no part of them, and a number that JSON does not have is None.
+    A byte order mark before them is no part of them, and a number that JSON does not have is None.
     """
     source = line.decode("utf-8", "replace").removeprefix("\ufeff")
     found: list[dict[str, Any]] = []

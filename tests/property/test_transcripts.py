@@ -12,7 +12,7 @@ from contextspindle.core.draft import LIMIT, SECTIONS, Draft, Item
 from contextspindle.core.redaction import mask, mask_words
 from contextspindle.core.restoration import SMALLEST, Header, assemble
 from contextspindle.core.text import clean, size
-from contextspindle.core.transcript import CLOSING, OPENING, without_echo
+from contextspindle.core.transcript import CLOSING, NOTHING_QUOTED, OPENING, without_echo
 from contextspindle.errors import TranscriptUnreadable
 from contextspindle.harness import claude_code, detect, plain
 from tests.strategies import hostile, json_values, raw_texts
@@ -138,7 +138,7 @@ _items = st.builds(
 def test_a_restoration_keeps_its_budget_and_is_valid_unicode(items, tasks, header, budget):
     text = assemble(Draft(tuple(items)), header, tasks, budget)
     assert len(text.encode("utf-8")) <= max(budget, SMALLEST)
-    assert text.startswith(OPENING + "\n")
+    assert text.startswith((OPENING if header.quotes else NOTHING_QUOTED) + "\n")
     assert text.endswith(f"\n{CLOSING}\n")
 
 

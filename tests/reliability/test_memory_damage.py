@@ -195,7 +195,8 @@ def test_a_rebuild_saves_what_can_be_read_and_keeps_the_rest_aside(sample, tmp_p
     for damaged in damages(content, 40):
         put(tmp_path, damaged)
         try:
-            done = memory_at(tmp_path).rebuild()
+            # Some damages are in bytes that nothing reads: such a memory is sound, and left alone.
+            done = memory_at(tmp_path).rebuild(force=True)
         except SchemaTooNew:
             continue
         fresh = memory_at(tmp_path)

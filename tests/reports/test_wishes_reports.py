@@ -65,17 +65,18 @@ def test_wi02_a_handoff_says_who_else_is_at_work_here_and_nothing_of_their_story
         text = project(*words).out.decode()
         (line,) = [one for one in text.splitlines() if one.startswith("Also at work here")]
         assert len(line.encode()) <= 200
-        found = r"claude-code session bbbbbbbb \((just now|\d+ \w+ ago), branch feat/logout, task "
+        found = (
+            r"claude-code session bbbbbbbb-2 \((just now|\d+ \w+ ago), branch feat/logout, task "
+        )
         assert re.search(f"{found}{theirs} claimed", line), line
         assert "harbour secret" not in text
-        assert "bbbbbbbb-2" not in text
     text = project("fuse", "restore", "--plain", "--session", "aaaaaaaa-1").out.decode()
     assert f"agent-3 holds {third}" in text
     assert f"holds {theirs}" not in text  # that is said of its session already
     # The other one reads of the first, and nobody reads of themselves.
     text = project("fuse", "restore", "--plain", "--session", "bbbbbbbb-2").out.decode()
-    assert "session aaaaaaaa (" in text
-    assert "session bbbbbbbb (" not in text
+    assert "session aaaaaaaa-1 (" in text
+    assert "session bbbbbbbb-2 (" not in text
     # The task itself says who has it.
     assert "claim: agent-2 until" in project("task", "context", theirs).out.decode()
 

@@ -11,7 +11,7 @@ import time
 
 from ..core.value import Value
 from ..errors import EventUnknown, SpindleError, in_words
-from . import parse
+from . import parse, reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,6 +130,9 @@ def survived(words: list[str], error: BaseException) -> None:
             found = payload()
         except (SpindleError, OSError, ValueError):
             found = None
+            if isinstance(error, SpindleError):
+                # No harness leaves its payload out: whoever typed this reads what is wrong.
+                reply.put(reply.ERR, reply.error_text(error))
         hint = getattr(error, "hint", "")
         said = f"{error}. {hint}" if hint else str(error)
         note(_named(words), folder_of(found), error, said=said)

@@ -274,7 +274,10 @@ def carry_out(
     """
     place = os.path.realpath(path)
     if action != CHECK:
-        plan = lambda: [_planned(place, part, action, keep=keep, rest=rest)]  # noqa: E731
+
+        def plan() -> list[_Change]:
+            return [_planned(place, part, action, keep=keep, rest=rest)]
+
         return _until_done(plan, action)[0]
     change = _planned(place, part, action)
     before = change.before

@@ -165,7 +165,8 @@ def _salvaged(path: str) -> _Salvaged:
             except (driver.Error, *MISREAD):
                 lost += which == "ASC"
             try:
-                marks = db.execute(f"SELECT mark FROM taken ORDER BY mark {which}")  # noqa: S608
+                sql = f"SELECT mark FROM taken ORDER BY mark {which}"  # noqa: S608 (one of two words)
+                marks = db.execute(sql)
                 taken.update(one for (one,) in marks)
             except driver.Error:
                 continue

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contextspindle.actions.memory import Memory
 from contextspindle.core import change
+from contextspindle.core.memory import Limits
 from contextspindle.store.ephemeral import EphemeralStore
+from contextspindle.store.memory import MemoryStore
 from contextspindle.store.sqlite import SqliteStore
 
 KINDS = ("ephemeral", "sqlite", "sqlite-rollback")
@@ -63,3 +66,24 @@ def put(store, planned):
         return after
 
     return recorded
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path, clock: Any) -> Callable[..., Memory]:
+    """A function that gives a memory of certain limits, on one file."""
+
+    def made(items: int = 10_000, bytes_: int = 4_000_000) -> Memory:
+        path = str(tmp_path / ".continuum" / "memory.sqlite3")
+        return Memory(MemoryStore(path), Limits(items, bytes_), clock=clock)
+
+    return made
+
+
+@pytest.fixture
+def memory(open_memory: Callable[..., Memory]) -> Memory:
+    return open_memory()
+
+
+def recalled(memory: Memory, query: str, limit: int = 10, **only: str) -> list[str]:
+    """The texts that answer a query."""
+    return [hit.item.text for hit in memory.recall(query, limit, **only)]

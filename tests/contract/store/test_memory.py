@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from contextspindle.actions.memory import Memory
-from contextspindle.core.memory import MAX_TEXT, Limits, Note
+from contextspindle.core.memory import MAX_TEXT, Note
 from contextspindle.errors import InvalidInput, ItemNotFound, MemoryFull, MemoryNotFound
-from contextspindle.store.memory import MemoryStore
 
-
-@pytest.fixture
-def open_memory(tmp_path, clock):
-    """A function that gives a memory of certain limits, on one file."""
-
-    def made(items=10_000, bytes_=4_000_000):
-        path = os.path.join(tmp_path, ".continuum", "memory.sqlite3")
-        return Memory(MemoryStore(path), Limits(items, bytes_), clock=clock)
-
-    return made
-
-
-@pytest.fixture
-def memory(open_memory):
-    return open_memory()
-
-
-def recalled(memory, query, limit=10, **only):
-    return [hit.item.text for hit in memory.recall(query, limit, **only)]
+from .conftest import recalled
 
 
 def test_what_was_remembered_is_recalled_whole(memory, clock):

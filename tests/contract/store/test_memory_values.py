@@ -8,31 +8,13 @@ import pytest
 
 from contextspindle.actions.memory import CUT, Memory
 from contextspindle.core.eraser import Eraser
-from contextspindle.core.memory import MAX_LABELS, MAX_TEXT, Limits, Note
+from contextspindle.core.memory import MAX_LABELS, MAX_TEXT, Note
 from contextspindle.core.text import size
 from contextspindle.errors import SchemaTooNew
 from contextspindle.store.memory import MemoryStore
 from contextspindle.store.memory_purge import Remembered
 
-
-@pytest.fixture
-def open_memory(tmp_path, clock):
-    """A function that gives a memory of certain limits, on one file."""
-
-    def made(items=10_000, bytes_=4_000_000):
-        path = os.path.join(tmp_path, ".continuum", "memory.sqlite3")
-        return Memory(MemoryStore(path), Limits(items, bytes_), clock=clock)
-
-    return made
-
-
-@pytest.fixture
-def memory(open_memory):
-    return open_memory()
-
-
-def recalled(memory, query, limit=10, **only):
-    return [hit.item.text for hit in memory.recall(query, limit, **only)]
+from .conftest import recalled
 
 
 def keyed(memory, key):

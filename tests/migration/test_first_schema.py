@@ -24,6 +24,7 @@ def bring_back(path):
     first.executescript(schema.migrations()[0])
     listing = "SELECT name FROM sqlite_master ORDER BY name"
     assert raw.execute(listing).fetchall() == first.execute(listing).fetchall()
+    first.close()
     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
 

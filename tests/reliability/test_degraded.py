@@ -6,11 +6,11 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 
 import pytest
 
 from tests.crash.cases import ARCHIVE, BACKUP, KEPT, LEAKED, TRANSCRIPT, make_project
+from tests.databases import by_hand
 from tests.reliability.ledgers import kill_a_writer
 
 READS = [
@@ -154,9 +154,8 @@ def bound(command, tmp_path):
 def test_an_interrupted_write_is_not_read_by_who_cannot_undo_it(bound, project):
     place = project / ".contextspindle" / "tasks"
     path = place / "ledger.sqlite3"
-    with sqlite3.connect(path) as raw:
+    with by_hand(path) as raw:
         raw.execute("PRAGMA journal_mode=DELETE")
-    raw.close()
     kill_a_writer(str(path))
     for one in (*place.iterdir(), place):
         if not one.is_dir() or one == place:

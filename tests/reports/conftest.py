@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import pytest
 
 from tests.conftest import Command
 from tests.crash.conftest import fault_library
+from tests.databases import by_hand
 
 __all__ = ["fault_library"]
 
@@ -80,9 +80,8 @@ def alter(ledger):
     """A function that changes the ledger's file behind the program's back."""
 
     def altered(sql, *values):
-        with sqlite3.connect(ledger) as raw:
+        with by_hand(ledger) as raw:
             raw.execute(sql, values)
-        raw.close()
 
     return altered
 

@@ -12,6 +12,7 @@ import pytest
 
 from contextspindle.store import mounts, schema
 from contextspindle.store.sqlite import BACKUPS, SqliteStore
+from tests.databases import by_hand
 
 CREATE = (
     'n=0; while [ $n -lt {count} ]; do n=$((n+1)); "$C" task create "{name} $n" || exit 1; done'
@@ -233,9 +234,8 @@ def test_ld20_of_a_damaged_ledger_one_line_says_which_file_and_what_to_do(
 ):
     task = create("g")
     project("backup", "../b")
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    raw.close()
     content = ledger.read_bytes()
     ledger.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
     for words in (("list",), ("show", task), ("create", "x"), ("update", task, "--note", "n")):
@@ -286,11 +286,10 @@ def test_ld23_a_backup_holds_the_newest_write_though_it_is_only_in_the_log(
 def test_ld25_looking_at_odd_rows_changes_nothing_and_hides_nothing(project, create, ledger):
     long = create("x" * 60_000, "--note", "y" * 60_000)
     odd = create("odd", "--owner", "\u202e[31m", "--label", "次")
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("UPDATE tasks SET updated = 99999999999999 WHERE id = ?", (odd,))
         raw.execute("UPDATE tasks SET status = 'paused' WHERE id = ?", (odd,))
     raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    raw.close()
     before = ledger.read_bytes()
     for words in ((), ("--deep",)):
         done = project("verify", *words, "--json")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import pytest
+
+from tests.databases import by_hand
 
 
 @pytest.fixture
@@ -31,9 +31,8 @@ def test_sr02_a_colon_is_no_syntax_and_a_failure_is_no_empty_page(project, creat
     task = create(f"{mark}, retry:30 in pkg::name")
     for query in (mark, "retry:30", "pkg::name", "goal:retry", ": retry"):
         assert found(query) == ([] if query.startswith("goal") else [task]), query
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("DROP TABLE search")
-    raw.close()
     done = project("task", "search", "retry", "--json")
     assert (done.status, done.error["code"], done.out) == (7, "SEARCH_FAILED", b"")
     assert "verify" in done.error["hint"]

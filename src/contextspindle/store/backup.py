@@ -7,7 +7,7 @@ before it is moved into place, and again, by its digest, before anything is rest
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from ..core import archive, canon
 from ..errors import InvalidInput, StoreCorrupt, in_words
@@ -72,7 +72,8 @@ def _filled(
 ) -> dict[str, Any]:
     path = os.path.join(folder, COPY)
     copy_to(store.open_reader(), path)
-    manifest = _manifest(path, check_sound(SqliteStore(path), progress), tool=tool, at=now)
+    with closing(SqliteStore(path)) as copy:
+        manifest = _manifest(path, check_sound(copy, progress), tool=tool, at=now)
     write_new(os.path.join(folder, MANIFEST), canon.encode(manifest) + b"\n")
     return manifest
 
@@ -136,7 +137,8 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
     What a write-ahead log or a journal beside it says belongs to it, and to the copy.
     """
     if _schema_of(path) >= SCHEMA:
-        yield SqliteStore(path)
+        with closing(SqliteStore(path)) as store:
+            yield store
         return
     import shutil
     import tempfile
@@ -154,7 +156,8 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
             raise translated(error, path) from error
         except OSError as error:
             raise translated_os(error, aside or path) from error
-        yield SqliteStore(os.path.join(aside, COPY))
+        with closing(SqliteStore(os.path.join(aside, COPY))) as store:
+            yield store
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

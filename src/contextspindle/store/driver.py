@@ -48,7 +48,9 @@ def load() -> ModuleType:
     sys.modules["functools"] = _LeanFunctools  # type: ignore[assignment]
     try:
         found = __import__("_sqlite3")
-        found.connect(":memory:").execute("SELECT 1").fetchone()
+        connection = found.connect(":memory:")
+        connection.execute("SELECT 1").fetchone()
+        connection.close()
     except Exception:  # pragma: no cover (another implementation)
         sys.modules.pop("_sqlite3", None)
         del sys.modules["functools"]

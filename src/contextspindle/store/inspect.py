@@ -175,10 +175,12 @@ class _Inspection:
         from . import schema
 
         fresh = driver.connect(":memory:", isolation_level=None)
-        fresh.execute("BEGIN")
-        schema.run_script(fresh, schema.script("schema.sql"))
-        wanted = set(fresh.execute(listing).fetchall())
-        fresh.close()
+        try:
+            fresh.execute("BEGIN")
+            schema.run_script(fresh, schema.script("schema.sql"))
+            wanted = set(fresh.execute(listing).fetchall())
+        finally:
+            fresh.close()
         for kind, name, _ in sorted(wanted ^ set(found)):
             state = "missing or altered" if (kind, name) in {w[:2] for w in wanted} else "not ours"
             self._find("schema", "", f"{kind} {name} is {state}")

@@ -143,8 +143,10 @@ def _made(
         try:
             copy_to(store.open_reader(), aside)
             copied = SqliteStore(aside)
-            check(copied)
-            copied.close()
+            try:
+                check(copied)
+            finally:
+                copied.close()
             os.replace(aside, path)
         except BaseException:
             _clear(aside)  # on a full disk above all

@@ -58,14 +58,16 @@ def create(path: str, journal: str) -> bool:
                 os.unlink(left)
         os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
         connection = driver.connect(fresh, isolation_level=None)
-        connection.execute("BEGIN IMMEDIATE")
-        run_script(connection, script("schema.sql"))
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={SCHEMA}")
-        connection.execute("COMMIT")
-        # Only now: what a write-ahead log still held would not be renamed with the file.
-        connection.execute(f"PRAGMA journal_mode={journal_mode(folder, journal)}").fetchall()
-        connection.close()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            run_script(connection, script("schema.sql"))
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={SCHEMA}")
+            connection.execute("COMMIT")
+            # Only now: what a write-ahead log still held would not be renamed with the file.
+            connection.execute(f"PRAGMA journal_mode={journal_mode(folder, journal)}").fetchall()
+        finally:
+            connection.close()
         handle = os.open(fresh, os.O_RDONLY)
         os.fsync(handle)
         os.close(handle)

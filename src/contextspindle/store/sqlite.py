@@ -15,6 +15,7 @@ from ..errors import (
     SchemaTooNew,
     StoreBusy,
     StoreCorrupt,
+    StoreError,
     StoreFull,
     StoreReadOnly,
     StoreUnavailable,
@@ -305,36 +306,49 @@ class SqliteStore:
         if not os.path.exists(self._path):
             raise self.absent()
         connection = self._try(mode)
-        version = self._version(connection)
-        if version is None and os.path.exists(self._path + JOURNAL):
-            connection.close()
-            self._undo()
-            connection = self._try(mode)
+        try:
             version = self._version(connection)
-        if version is None:
-            # In a folder that cannot be written, a file without a log is read as it stands.
-            connection.close()
-            connection = self._try(mode + "&immutable=1" if mode == "ro" else mode)
-            version = self._version(connection)
-            if version is None and mode == "rw" and no_space(self._path):
-                raise StoreFull(f"The disk of {self._path} is full; nothing was written")
-            if version is None and mode == "rw":
-                raise StoreReadOnly(f"{self._path} cannot be written here")
+            if version is None and os.path.exists(self._path + JOURNAL):
+                connection.close()
+                self._undo()
+                connection = self._try(mode)
+                version = self._version(connection)
             if version is None:
-                raise StoreUnavailable(f"{self._path} cannot be read in this folder")
-        if version < self.newest:
-            from . import schema
-
-            writer = connection if mode == "rw" else self._try("rw")
-            try:
-                schema.migrate(writer, self._path)
-            except OSError as error:
-                raise private.translated(error, self._path) from error
-            if writer is not connection:
-                writer.close()
-        if sys.version_info >= (3, 12):
-            connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+                # In a folder that cannot be written, a file without a log is read as it stands.
+                connection.close()
+                connection = self._try(mode + "&immutable=1" if mode == "ro" else mode)
+                version = self._version(connection)
+            if version is None:
+                raise self._unopened(mode)
+            if version < self.newest:
+                self._migrate(connection if mode == "rw" else None)
+            if sys.version_info >= (3, 12):
+                connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _unopened(self, mode: str) -> StoreError:
+        """The error for a file that was not opened in ``mode``, though it is there."""
+        if mode == "ro":
+            return StoreUnavailable(f"{self._path} cannot be read in this folder")
+        if no_space(self._path):
+            return StoreFull(f"The disk of {self._path} is full; nothing was written")
+        return StoreReadOnly(f"{self._path} cannot be written here")
+
+    def _migrate(self, writer: driver.Connection | None) -> None:
+        """Lead the file to the newest schema, by ``writer`` or a connection for that alone."""
+        from . import schema
+
+        connection = writer or self._try("rw")
+        try:
+            schema.migrate(connection, self._path)
+        except OSError as error:
+            raise private.translated(error, self._path) from error
+        finally:
+            if not writer:
+                connection.close()
 
     def _is_interrupted(self, error: BaseException) -> bool:
         """Whether a reader failed because a writer was killed in the middle of its work."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from contextspindle.errors import InvalidInput, MergeConflict, RingRefused, Stor
 from contextspindle.store.ephemeral import EphemeralStore
 from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import SqliteStore
+from tests.databases import by_hand
 from tests.strategies import field_texts, hostile_texts, labels
 
 
@@ -156,9 +156,8 @@ def test_a_task_of_a_damaged_history_is_not_exported(sqlite_store, make_ledger, 
     ledger = make_ledger(sqlite_store)
     made = ledger.create(ask(goal="x", notes=("first",))).task.id
     ledger.update(made, ask(notes=("second",)))
-    with sqlite3.connect(sqlite_store.path) as raw:
+    with by_hand(sqlite_store.path) as raw:
         raw.execute("UPDATE changes SET body = CAST(replace(body, 'first', 'other') AS BLOB)")
-    raw.close()
     with pytest.raises(StoreCorrupt, match=made):
         lines(sqlite_store)
 

@@ -10,6 +10,7 @@ import pytest
 from contextspindle.errors import SpindleError, StoreCorrupt, StoreUnavailable, WorkspaceNotFound
 from contextspindle.store.inspect import LARGE_BYTES, inspect
 from contextspindle.store.sqlite import SqliteStore
+from tests.databases import by_hand
 
 
 @pytest.fixture
@@ -23,9 +24,8 @@ def told(sqlite_store, make_ledger, ids, ask):
 
 
 def alter(store, sql, *values):
-    with sqlite3.connect(store.path) as raw:
+    with by_hand(store.path) as raw:
         assert raw.execute(sql, values).rowcount > 0
-    raw.close()
 
 
 def test_an_altered_state_is_not_handed_to_anybody(sqlite_store, told):

@@ -32,6 +32,7 @@ from contextspindle.errors import (
 from contextspindle.store.ephemeral import EphemeralStore
 from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import SqliteStore
+from tests.databases import by_hand
 from tests.strategies import field_texts, hostile_texts
 
 SECRET = 'kq7-"Zx93" 東京'
@@ -342,14 +343,13 @@ def test_verify_knows_that_it_was_purged_and_sees_records_that_do_not_fit(leakin
         "UPDATE purges SET task = 7",
         "INSERT INTO purges SELECT task, 2, digest, CAST(body || ' ' AS BLOB) FROM purges",
     ):
-        with sqlite3.connect(store.path) as raw:
+        with by_hand(store.path) as raw:
             kept = raw.execute("SELECT * FROM purges").fetchall()
             raw.execute(sql)
         assert "purge" in {one.kind for one in inspect(store).findings}, sql
-        with sqlite3.connect(store.path) as raw:
+        with by_hand(store.path) as raw:
             raw.execute("DELETE FROM purges")
             raw.executemany("INSERT INTO purges VALUES (?, ?, ?, ?)", kept)
-        raw.close()
     assert inspect(store).findings == ()
 
 
@@ -359,9 +359,8 @@ def test_verify_sees_a_record_that_leads_elsewhere_though_its_digest_fits(leakin
     with store.read() as txn:
         (made,) = txn.purges(task)
     body = purge_bytes(made._replace(new=("0" * 64,) * len(made.new)))
-    with sqlite3.connect(store.path) as raw:
+    with by_hand(store.path) as raw:
         raw.execute("UPDATE purges SET body = ?, digest = ?", (body, sha256(body)))
-    raw.close()
     (finding,) = inspect(store).findings
     assert (finding.kind, finding.task) == ("purge", task)
 
@@ -374,9 +373,8 @@ def test_pages_that_were_freed_before_the_purge_hold_nothing_of_it(sqlite_store,
         ledger.update(task, ask(next="short"))
 
     def freed():
-        with sqlite3.connect(sqlite_store.path) as raw:
+        with by_hand(sqlite_store.path) as raw:
             (count,) = raw.execute("PRAGMA freelist_count").fetchone()
-        raw.close()
         return count
 
     assert freed() > 8
@@ -395,10 +393,9 @@ def test_words_that_the_search_index_keeps_of_what_was_replaced_are_gone_too(
     ledger.update(task, ask(next="replaced before the purge"))
 
     def kept():
-        with sqlite3.connect(sqlite_store.path) as raw:
+        with by_hand(sqlite_store.path) as raw:
             blocks = raw.execute("SELECT block FROM search_data").fetchall()
             listed = raw.execute("SELECT CAST(word AS BLOB) FROM words").fetchall()
-        raw.close()
         return [block for (block,) in (*blocks, *listed) if word.encode() in block]
 
     assert len(kept()) > 1
@@ -410,9 +407,8 @@ def test_words_that_the_search_index_keeps_of_what_was_replaced_are_gone_too(
 def test_a_damaged_task_is_told_and_nothing_is_purged(leaking_file, make_ledger, ask):
     store, task = leaking_file
     make_ledger(store, ids=lambda: "t-other").create(ask(goal=SECRET))
-    with sqlite3.connect(store.path) as raw:
+    with by_hand(store.path) as raw:
         raw.execute("UPDATE changes SET body = CAST(body || ' ' AS BLOB) WHERE task = 1")
-    raw.close()
     with pytest.raises(StoreCorrupt, match=task):
         purge(store)
     with store.read() as txn:

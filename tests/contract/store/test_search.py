@@ -14,6 +14,7 @@ from contextspindle.core.change import Request
 from contextspindle.errors import InvalidInput, SearchFailed
 from contextspindle.store.ephemeral import EphemeralStore
 from contextspindle.store.sqlite import SqliteStore
+from tests.databases import by_hand
 from tests.strategies import field_texts, hostile_texts, raw_texts
 
 
@@ -223,12 +224,11 @@ def test_a_damaged_index_is_told_and_is_never_an_empty_page(sqlite_store, make_l
     for number in range(20):
         ledger.create(ask(goal=f"zebra {number}", notes=("stripes " * 50,)))
     sqlite_store.close()
-    with sqlite3.connect(sqlite_store.path) as raw:
+    with by_hand(sqlite_store.path) as raw:
         raw.execute("PRAGMA writable_schema=ON")
         raw.execute("PRAGMA foreign_keys=OFF")
         raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, False) if hasattr(raw, "setconfig") else 0
         raw.execute(damage)
-    raw.close()
     with pytest.raises(SearchFailed, match="search"):
         ledger.search("zebra")
     assert ledger.list().total == 20
@@ -237,9 +237,8 @@ def test_a_damaged_index_is_told_and_is_never_an_empty_page(sqlite_store, make_l
 def test_an_index_that_names_what_is_not_there_is_told(sqlite_store, make_ledger, ask):
     ledger = make_ledger(sqlite_store)
     ledger.create(ask(goal="zebra"))
-    with sqlite3.connect(sqlite_store.path) as raw:
+    with by_hand(sqlite_store.path) as raw:
         raw.execute("INSERT INTO search (rowid, goal) VALUES (99, 'zebra')")
-    raw.close()
     with pytest.raises(SearchFailed, match="not there"):
         ledger.search("zebra")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -14,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from contextspindle.store.sqlite import SCHEMA
+from tests.databases import by_hand
 
 HOLDER = """
-import re
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -106,9 +105,8 @@ def test_what_is_wrong_is_found_named_and_ends_with_7(project, create, ledger, d
     task = create("g", "--label", "ui", "--key", "k", "--note", "n")
     create("held by nobody")
     project("task", "claim", task)
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute(damage)
-    raw.close()
     done = project("verify", "--json")
     assert (done.status, done.data["sound"]) == (7, False)
     assert kind in {one["kind"] for one in done.data["findings"]}
@@ -120,9 +118,8 @@ def test_what_is_wrong_is_found_named_and_ends_with_7(project, create, ledger, d
 def test_a_search_index_made_of_other_texts_is_found_deep(project, create, ledger):
     task = create("g")
     create("another")
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("UPDATE search SET goal = 'not that' WHERE rowid = 1")
-    raw.close()
     done = project("verify", "--deep", "--json")
     found = [(one["kind"], one["task"]) for one in done.data["findings"]]
     assert (done.status, found) == (7, [("search", task)])
@@ -172,9 +169,8 @@ def test_a_backup_does_not_lie_inside_the_workspace(project, aside):
 
 def test_a_damaged_ledger_is_not_backed_up(project, create, ledger, aside):
     task = create("g")
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("UPDATE tasks SET state = x'00'")
-    raw.close()
     error = failed(project("backup", str(aside / "b"), "--json"), 7, "STORE_CORRUPT")
     assert task in error["message"]
     assert os.listdir(aside) == []
@@ -185,9 +181,8 @@ def test_a_backup_holds_what_was_committed_and_never_folded_back(project, create
     task = process.communicate()[0].decode().strip()
     assert Path(f"{ledger}-wal").stat().st_size > 0
     assert project("backup", str(aside / "b")).status == 0
-    with sqlite3.connect(aside / "b" / "ledger.sqlite3") as raw:
+    with by_hand(aside / "b" / "ledger.sqlite3") as raw:
         assert raw.execute("SELECT id FROM tasks").fetchall() == [(task,)]
-    raw.close()
 
 
 def test_a_backup_while_others_write_is_of_one_moment_and_sound(project, create, fresh, aside):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.core import instant
+from tests.databases import by_hand
 
 DAY = 86_400
 
@@ -169,9 +170,8 @@ def test_a_damaged_ledger_is_not_copied_and_no_older_copy_goes(
     kept = [copy_of(f"2026-01-0{number}") for number in range(1, 9)]
     for name in kept:
         (safety / name).write_text("x")
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("UPDATE tasks SET state = x'7b7d' WHERE id = ?", (old,))
-    raw.close()
     yesterday()
     done = project("task", "create", "another", "--json")
     assert (done.status, done.err) == (0, b"")
@@ -240,9 +240,8 @@ def test_a_spoilt_copy_is_refused_before_anything_is_made(
     yesterday()
     create("h")
     made = safety / copy_of(today())
-    with sqlite3.connect(made) as raw:
+    with by_hand(made) as raw:
         raw.execute("UPDATE tasks SET state = x'7b7d' WHERE id = ?", (task,))
-    raw.close()
     fresh = tmp_path / "again"
     fresh.mkdir()
     for content, status, code in ((None, 7, "STORE_CORRUPT"), (b"text", 7, "STORE_CORRUPT")):

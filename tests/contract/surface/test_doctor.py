@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import stat
 import subprocess
 
@@ -15,6 +14,7 @@ from contextspindle import doctor
 from contextspindle.doctor import NOTE, OK, PROBLEM, surroundings
 from contextspindle.workspace import Workspace, find
 from tests.contract.surface.test_documents import check, described
+from tests.databases import by_hand
 
 
 @pytest.fixture
@@ -79,9 +79,8 @@ def test_a_deep_look_does_what_verify_does(here, task):
     here("remember", "the parser is slow")
     assert [one.state for one in looked("ledger", deep=True)] == [OK, OK]
     assert [one.state for one in looked("memory", deep=True)] == [OK, OK]
-    with sqlite3.connect(ledger_of(here)) as raw:
+    with by_hand(ledger_of(here)) as raw:
         raw.execute("UPDATE tasks SET owner = 'nobody'")
-    raw.close()
     assert problems("ledger") == []
     (found,) = problems("ledger", deep=True)
     assert task in found
@@ -125,12 +124,11 @@ def test_a_damaged_ledger_is_a_finding(here, task, spoiled):
     find().store().scrub() if spoiled == "torn" else None
     path = ledger_of(here)
     if spoiled == "index":
-        with sqlite3.connect(path) as raw:
+        with by_hand(path) as raw:
             (page,) = raw.execute(
                 "SELECT rootpage FROM sqlite_master WHERE name = 'changes'"
             ).fetchone()
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        raw.close()
         whole = bytearray(path.read_bytes())
         whole[(page - 1) * 4096 : (page - 1) * 4096 + 200] = b"\xff" * 200
         path.write_bytes(whole)
@@ -149,9 +147,8 @@ def test_a_damaged_ledger_is_a_finding(here, task, spoiled):
 
 def test_a_newer_schema_is_named_and_an_older_one_is_not_migrated(here, task):
     def schema(number):
-        with sqlite3.connect(ledger_of(here)) as raw:
+        with by_hand(ledger_of(here)) as raw:
             raw.execute(f"PRAGMA user_version={number}")
-        raw.close()
 
     schema(99)
     assert "Upgrade" in problems("ledger")[0]
@@ -159,9 +156,8 @@ def test_a_newer_schema_is_named_and_an_older_one_is_not_migrated(here, task):
     schema(1)
     (found,) = looked("ledger", deep=True)
     assert (found.state, "brings it up to date" in found.do) == (NOTE, True)
-    with sqlite3.connect(ledger_of(here)) as raw:
+    with by_hand(ledger_of(here)) as raw:
         assert raw.execute("PRAGMA user_version").fetchone() == (1,)
-    raw.close()
 
 
 def test_a_damaged_memory_is_told_with_its_own_remedy(here):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from contextspindle.cli import table
 from tests.contract.surface.conftest import GIVEN
+from tests.databases import by_hand
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "json.md"
 
@@ -97,9 +97,8 @@ def test_a_command_that_failed_and_a_ledger_with_findings_are_documents_with_a_s
     failed = project("--json", "task", "prove", task, "--", "sh", "-c", "exit 3")
     assert (failed.status, failed.data["command"]["status"]) == (5, 3)
     check(failed.data, "[task prove](#)", "task prove", described())
-    with sqlite3.connect(project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3") as raw:
+    with by_hand(project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3") as raw:
         raw.execute("UPDATE tasks SET owner = 'nobody'")
-    raw.close()
     found = project("verify", "--json")
     assert (found.status, found.data["sound"], found.err) == (7, False, b"")
     check(found.data, "[verify](#)", "verify", described())

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import by_hand
+
 SECRET = b"kq7-Zx93-not-known"
 
 
@@ -285,10 +287,9 @@ def test_a_memory_that_is_damaged_is_rebuilt_and_does_not_stand_in_the_way(
     project, memory, leaking
 ):
     path = memory / "memory.sqlite3"
-    with sqlite3.connect(path) as raw:
+    with by_hand(path) as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         raw.execute("UPDATE items SET mark = mark + 1 WHERE seq = 2")
-    raw.close()
     assert project("purge", "--write", input=SECRET).status == 0
     assert holding(memory) == []
     assert project("memory", "verify").status == 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 import subprocess
 
 import pytest
 
 from contextspindle.cli import face, terminal
 from tests.contract.surface.conftest import width_of
+from tests.databases import by_hand
 
 ODD = "[red]as it stands[/red] :rocket: ログイン画面 🚀 é\x1b[31m\x07\u202e\x9b2J " + "x" * 90
 
@@ -113,9 +113,8 @@ def test_what_is_empty_says_what_to_do_next(project, screen, create):
 def test_findings_of_verify_are_a_table(project, screen, create):
     task = create("x")
     ledger = project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3"
-    with sqlite3.connect(ledger) as raw:
+    with by_hand(ledger) as raw:
         raw.execute("UPDATE tasks SET owner = 'nobody'")
-    raw.close()
     done = screen("verify", columns=80)
     assert (done.status, done.lines[0].split()) == (7, ["Kind", "Task", "What", "is", "wrong"])
     assert any(task in line for line in done.lines)

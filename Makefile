@@ -15,7 +15,11 @@ define every_test
 	$(BIN)/python -m pytest tests/concurrency
 endef
 
-.PHONY: demo test test-long test-live test-live-newest check format bench docs clean
+# What could tell Pythons apart: files, SQLite, text, the loop of the server, the wheel that is installed.
+SAMPLE := tests/unit tests/migration tests/property tests/stateful tests/contract/store \
+	tests/contract/mcp tests/contract/surface/test_install.py tests/contract/surface/test_arguments.py
+
+.PHONY: demo test test-long test-pythons test-python test-live test-live-newest check format bench docs clean
 
 demo: $(VENV)/.installed  ## a task, a recorded session, and the handoff after its compaction
 	@sh examples/demo.sh $(BIN)/contextspindle
@@ -26,6 +30,15 @@ test: check  ## the checks, then every test in its sampled form
 test-long: export CONTEXTSPINDLE_LONG := 1
 test-long: check  ## the same with full counts
 	$(every_test)
+
+test-pythons: $(VENV)/bin/python  ## a sample on every other Python of this machine, from 3.11 on
+	@$(BIN)/python tests/pythons.py | while read -r version path; do \
+		echo "Python $$version: $$path"; \
+		$(MAKE) --no-print-directory VENV=$(VENV)-$$version PYTHON=$$path test-python </dev/null || exit 1; \
+	done
+
+test-python: $(VENV)/.tests $(VENV)/.installed
+	$(BIN)/python -m pytest $(SAMPLE) --numprocesses auto --maxprocesses 8 --dist worksteal
 
 test-live: $(VENV)/.tools $(VENV)/.installed  ## the real programs against a stand-in for a model
 	$(BIN)/python -m pytest tests/live -rs
@@ -56,7 +69,7 @@ docs: $(VENV)/.installed $(VENV)/.site  ## write the generated pages, then the s
 	@echo "build/site/index.html"
 
 clean:
-	rm -rf $(VENV) .live build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(VENV)-3.* .live build dist .coverage .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none is on the PATH." >&2; exit 1; }
@@ -76,6 +89,11 @@ $(VENV)/.needed: $(VENV)/bin/python pyproject.toml
 # The generator of the site, for `make docs` alone.
 $(VENV)/.site: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+# The tests alone, for another Python.
+$(VENV)/.tests: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/bin/python pyproject.toml

@@ -15,7 +15,7 @@ from pathlib import Path
 import harnesses
 
 from contextspindle import config, errors
-from contextspindle.cli import table
+from contextspindle.cli import full, table
 from contextspindle.core import fields
 from contextspindle.harness import adapter
 from contextspindle.mcp_server import tools
@@ -40,7 +40,10 @@ def rows(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
 
 
 def commands() -> str:
-    index = [(f"[`{' '.join(one.words)}`](#{anchor(one)})", one.summary) for one in table.COMMANDS]
+    index: list[str] = []
+    for title, some in full.topics():
+        listed = [(f"[`{' '.join(one.words)}`](#{anchor(one)})", one.summary) for one in some]
+        index += [f"**{title}**", rows(("command", "what it does"), listed)]
     return page(
         "Commands",
         "`src/contextspindle/cli/table.py`",
@@ -48,13 +51,13 @@ def commands() -> str:
         " those in brackets may be left out. Numbers may follow as plain words. An option may also"
         " be written `--name=value`; behind `--` every word is taken as it is. Exit statuses are in"
         " [errors](errors.md), the documents of `--json` in [json](json.md).",
-        rows(("command", "what it does"), index),
+        *index,
         "Every command takes these, before or after its words:",
         rows(("option", "meaning"), [option_row(one) for one in table.GLOBAL_OPTIONS]),
         "Where a status or a priority is given, these words mean the same; case, blanks, hyphens"
         " and underscores make no difference in a status:",
         rows(("word", "other words for it"), other_words()),
-        *(command_part(one) for one in table.COMMANDS),
+        *(command_part(one) for _, some in full.topics() for one in some),
     )
 
 

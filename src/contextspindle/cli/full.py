@@ -188,6 +188,25 @@ def _number(bounds: str) -> Callable[[str], int]:
     return read
 
 
+TOPICS = (
+    ("To begin", "init setup doctor completion"),
+    ("Tasks", "task"),
+    ("The ledger as a whole", "verify backup restore export import purge"),
+    ("For agents", "prime onboard mcp"),
+    ("Over a compaction", "fuse"),
+    ("Memory", "remember recall stats forget memory"),
+)
+"""The headings of a list of all commands, and the first words that stand below each."""
+
+
+def topics() -> list[tuple[str, list[Command]]]:
+    """Every command below its heading."""
+    return [
+        (title, [one for word in words.split() for one in table.COMMANDS if one.words[0] == word])
+        for title, words in TOPICS
+    ]
+
+
 def help_text(words: list[str]) -> str:
     """The help for the command, the noun or the program that ``words`` name."""
     named = [word for word in words if word not in ("-h", "--help")]
@@ -196,15 +215,18 @@ def help_text(words: list[str]) -> str:
     except fast.NotPlain:
         noun = fast.leading_options(named)[1][:1]
     some = [one for one in table.COMMANDS if [one.words[0]] == noun]
-    return _overview(some or list(table.COMMANDS), top=not some)
+    return _overview([("", some)] if some else topics(), top=not some)
 
 
-def _overview(commands: list[Command], *, top: bool) -> str:
+def _overview(topics: list[tuple[str, list[Command]]], *, top: bool) -> str:
     usage = "usage: contextspindle COMMAND [OPTION]..."
-    lines = [*textwrap.wrap(usage, _width(), subsequent_indent="    "), ""]
+    lines = textwrap.wrap(usage, _width(), subsequent_indent="    ")
     if top:
-        lines += [*textwrap.wrap("Durable task continuity for AI coding agents.", _width()), ""]
-    lines += _columns([(" ".join(one.words), one.summary) for one in commands])
+        lines += ["", *textwrap.wrap("Durable task continuity for AI coding agents.", _width())]
+    widest = max(len(" ".join(one.words)) for _, commands in topics for one in commands)
+    for title, commands in topics:
+        lines += ["", f"{title}:"] if title else [""]
+        lines += _columns([(" ".join(one.words), one.summary) for one in commands], widest)
     lines += ["", "Every command takes:"]
     lines += _option_lines(table.GLOBAL_OPTIONS)
     if top:
@@ -256,9 +278,9 @@ def _width() -> int:
         return WIDTH
 
 
-def _columns(rows: list[tuple[str, str]]) -> list[str]:
+def _columns(rows: list[tuple[str, str]], widest: int = 0) -> list[str]:
     most = _width()
-    width = min(max(len(left) for left, _ in rows), max(most - LEAST - 4, 0))
+    width = min(widest or max(len(left) for left, _ in rows), max(most - LEAST - 4, 0))
     lines = []
     for left, right in rows:
         first, *more = textwrap.wrap(right, max(most - width - 4, LEAST)) or [""]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle import __version__
-from contextspindle.cli import table
+from contextspindle.cli import full, table
 
 ID = re.compile(r"t-[0-9a-hjkmnp-tv-z]{8}")
 
@@ -147,6 +147,14 @@ def test_help_without_a_command_lists_every_command(command, words):
     assert (done.status, done.err) == (0, b"")
     for one in table.COMMANDS:
         assert f"  {' '.join(one.words)} " in done.out.decode()
+    for title, _ in full.TOPICS:
+        assert f"\n{title}:\n" in done.out.decode()
+
+
+def test_every_command_stands_below_one_heading():
+    listed = [one for _, commands in full.topics() for one in commands]
+    assert sorted(listed) == sorted(table.COMMANDS)
+    assert all(commands for _, commands in full.topics())
 
 
 @pytest.mark.parametrize("words", [("task", "--help"), ("help", "task"), ("task", "-h")])

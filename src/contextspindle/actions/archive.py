@@ -55,11 +55,11 @@ class Archive:
         there differs.  What is older there is passed over.  The lines are read to their end, and
         judged, before any writer is kept waiting.
         """
-        from tempfile import TemporaryFile
+        from tempfile import SpooledTemporaryFile
 
         now = self._clock() if self._clock else None
         try:
-            with TemporaryFile(prefix="contextspindle-") as aside:
+            with SpooledTemporaryFile(ASIDE_BYTES, prefix="contextspindle-") as aside:
                 for stored in _parsed(lines, now):
                     aside.write(archive.packed(stored))
                 aside.seek(0)
@@ -88,6 +88,10 @@ class Archive:
             return self.take_lines(lines, dry=True)
         except _DryRun as over:
             return over.merge
+
+
+ASIDE_BYTES = 8_000_000
+"""What is imported is kept in memory up to here, and beyond it in a file of no name."""
 
 
 class _DryRun(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..core import text
+from ..errors import StoreUnavailable
 from .reply import Reply
 
 TYPE_CHECKING = False
@@ -22,12 +23,16 @@ def demo(_: Call) -> Reply:
 
     from ..core import scenario
 
-    with tempfile.TemporaryDirectory(prefix="contextspindle-demo-") as folder:
-        content = scenario.transcript()
-        path = os.path.join(folder, f"{scenario.SESSION}.jsonl")
-        with open(path, "wb") as file:
-            file.write(content)
-        texts = _restored(folder, path)
+    content = scenario.transcript()
+    try:
+        with tempfile.TemporaryDirectory(prefix="contextspindle-demo-") as folder:
+            path = os.path.join(folder, f"{scenario.SESSION}.jsonl")
+            with open(path, "wb") as file:
+                file.write(content)
+            texts = _restored(folder, path)
+    except OSError as error:
+        said = error.strerror or error
+        raise StoreUnavailable(f"The demo needs a temporary folder: {said}") from error
     whole = _headings(texts[BUDGETS[-1]])
     rows = []
     for budget, shown in texts.items():

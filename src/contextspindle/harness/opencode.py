@@ -225,8 +225,8 @@ def _exported(command: str) -> Transcript:
             f"The session is in OpenCode's own database: {command!r} cannot be run here",
             hint="The command 'opencode' has to be on the PATH.",
         )
-    with tempfile.TemporaryFile() as file:
-        try:
+    try:
+        with tempfile.TemporaryFile() as file:
             subprocess.run(  # noqa: S603 (the program itself, and an id)
                 [program, "export", session],
                 stdin=subprocess.DEVNULL,
@@ -235,9 +235,9 @@ def _exported(command: str) -> Transcript:
                 timeout=_EXPORT_SECONDS,
                 check=True,
             )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise TranscriptUnreadable(f"{command!r} failed: {_why(error)}") from None
-        document = Document(command, os.dup(file.fileno()))
+            document = Document(command, os.dup(file.fileno()))
+    except (OSError, subprocess.SubprocessError) as error:
+        raise TranscriptUnreadable(f"{command!r} failed: {_why(error)}") from None
     return Transcript(command, Parser(), session, raw=document)
 
 

@@ -13,7 +13,13 @@ from contextspindle.core import canon
 from contextspindle.core.archive import header
 from contextspindle.core.change import Request
 from contextspindle.core.evidence import CommandMark, FileMark, Record, criteria_hash
-from contextspindle.errors import InvalidInput, MergeConflict, RingRefused, StoreCorrupt
+from contextspindle.errors import (
+    InvalidInput,
+    MergeConflict,
+    RingRefused,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 from contextspindle.store.ephemeral import EphemeralStore
 from contextspindle.store.inspect import inspect
 from contextspindle.store.sqlite import SqliteStore
@@ -428,6 +434,22 @@ def test_an_archive_from_before_the_count_was_written_is_taken_in(two):
     here = EphemeralStore()
     assert Archive(here).take_lines([old, *exported[1:3]]).created == 2
     assert lines(here) == [exported[0].replace(b'"tasks":3', b'"tasks":2'), *exported[1:3]]
+
+
+def test_where_nothing_can_be_put_aside_little_is_taken_in_and_much_is_refused_whole(
+    make_ledger, tmp_path, monkeypatch, ask
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    one = EphemeralStore()
+    ledger = make_ledger(one)
+    ledger.create(ask(goal="small"))
+    here = EphemeralStore()
+    assert Archive(here).take_lines(lines(one)).created == 1
+    for number in range(10):
+        ledger.create(ask(goal=f"large {number}", notes=("x" * 65_000,) * 14))
+    with pytest.raises(StoreUnavailable, match=r"put aside: .*; nothing was written"):
+        Archive(here).take_lines(lines(one))
+    assert len(lines(here)) == 2
 
 
 def test_nothing_at_all_is_no_archive(store):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from contextspindle.cli import Call
+from contextspindle.cli.demo import demo
 from contextspindle.core import scenario
+from contextspindle.errors import StoreUnavailable
 
 
 def test_the_scenario_is_the_same_every_time_and_says_each_fact_once():
@@ -45,3 +50,9 @@ def test_the_demo_leaves_the_workspace_and_the_temporary_folder_as_they_were(pro
     assert {path: path.stat().st_mtime_ns for path in project.folder.rglob("*")} == before
     assert {path for path in home.iterdir() if "demo" in path.name} == temporary
     assert "Nothing was saved here yet" in project("fuse", "status").out.decode()
+
+
+def test_without_a_temporary_folder_the_demo_says_so(command, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(StoreUnavailable, match="needs a temporary folder"):
+        demo(Call({}, [], [], []))

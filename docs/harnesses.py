@@ -269,6 +269,18 @@ LIMITS = (
     Limit("codex", "The compaction of a subagent.", SOURCE),
     Limit(
         "qwen-code",
+        "The compaction of a subagent: a payload that names the session's transcript for it is"
+        " answered with silence.",
+        DOCUMENTED,
+    ),
+    Limit(
+        "droid",
+        "The compaction of a subagent: a payload that names the session's transcript for it is"
+        " answered with silence.",
+        DOCUMENTED,
+    ),
+    Limit(
+        "qwen-code",
         "After an automatic compaction the record may come one request of the model later.",
         LIVE,
     ),

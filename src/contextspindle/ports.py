@@ -196,6 +196,9 @@ if TYPE_CHECKING:
         """The turns of one session, streamed once in bounded memory."""
 
         path: str
+        cuts_back: bool
+        """Whether lines may rightly be gone from its end: the program takes them off when the human
+        goes back, or they are behind what is to be read."""
 
         def up_to(self, end: int) -> Transcript:
             """The same, as it was when it had ``end`` bytes."""

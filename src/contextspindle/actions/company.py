@@ -36,7 +36,9 @@ def others_here(
     """The line on others than ``session``, whose snapshot is ``own``; nothing if there are none."""
     try:
         held = ledger.held()
-        sessions = _sessions(log, session, now)
+        # What the session itself was called, since its snapshot: nobody else.
+        names = {session, *_word(own, "passed").split(", ")}
+        sessions = _sessions(log, names, now)
         mine = _word(own, "task")
         claimed = [(task_id, lease) for task_id, lease in held if lease.holder != ledger.actor]
         parts = [_session(one, own, dict(held), now) for one in sessions]
@@ -54,14 +56,14 @@ def others_here(
     return (_joined(parts),) if parts else ()
 
 
-def _sessions(log: SnapshotLog, session: str, now: int) -> list[dict[str, Any]]:
-    """The newest snapshot of each other session that was saved lately and has not ended."""
+def _sessions(log: SnapshotLog, names: set[str], now: int) -> list[dict[str, Any]]:
+    """The newest snapshot of each session but ``names`` that was saved lately and has not ended."""
     found: dict[str, dict[str, Any]] = {}
     for number, snapshot in enumerate(log.all()):
         if snapshot["at"] < now - RECENT_MS or number == _LOOKED_AT:
             break
         name = session_of(snapshot)
-        if name != session:
+        if name not in names:
             found.setdefault(name, snapshot)
     return [one for one in found.values() if one.get("trigger") != END]
 

@@ -7,7 +7,7 @@ holds (:mod:`.moment`).
 
 from __future__ import annotations
 
-from ..core.text import clean, counted, folded, quoted, shortened, size
+from ..core.text import clean, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import (
@@ -20,13 +20,13 @@ from ..errors import (
 from . import relay
 from .company import others_here
 from .moment import BY_HAND, present, session_of
+from .notes import count, notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ..core.draft import Draft
     from ..core.task import Summary
     from ..core.transcript import Reading
     from ..ports import Beside, Drift, SnapshotLog, Transcript
@@ -111,15 +111,18 @@ class Fuse:
         is of this session and of a known form.
         """
         from ..core.extract import Extractor
+        from .older import Before, with_heritage
         from .own_calls import OwnCalls
 
-        extractor = Extractor()
+        key = session_key(session, agent)
+        newest = self._log.newest(key) if trigger != BY_HAND else None
+        extractor, own, before = Extractor(), OwnCalls(), Before(newest, transcript)
         partial, strange = False, 0
-        own = OwnCalls()
         transcript.keep_to(out_of_time)
         for number, turn in enumerate(transcript):
             strange += not extractor.take(turn)
             own.feed(turn)
+            before.see(turn)
             if not number % _CHECK_EVERY and out_of_time():
                 partial = True
                 break
@@ -137,10 +140,11 @@ class Fuse:
                 for one in draft.items
             )
             draft = draft._replace(items=tuple(items))
-        key = session_key(session, agent)
+        draft, lost = before.kept(draft, reading, partial=partial)
         origin = ""
         if self._beside is not None and not agent and trigger != BY_HAND:
-            draft, origin = self._with_heritage(draft, self._beside(harness), transcript, session)
+            beside = self._beside(harness)
+            draft, origin = with_heritage(self._log, draft, beside, transcript, session)
         snapshot = {
             "v": SNAPSHOT_VERSION,
             "session": key,
@@ -153,40 +157,24 @@ class Fuse:
             "reading": reading._asdict(),
             "draft": draft.to_document(),
         }
-        if own.task:
-            snapshot["task"] = own.task
-        if own.token:
-            snapshot["claim"] = own.token
+        task, token = (own.task, own.token) if own.task or not lost else _own(newest)
+        if task:
+            snapshot["task"] = task
+        if token:
+            snapshot["claim"] = token
+        if lost:
+            snapshot["lost"] = lost
         if origin:
             snapshot["from"] = origin
         try:
             place = self._drift.place(cwd) if self._drift is not None else {}
         except _STRANGE:
             place = {}
-        if place and clean(place["top"]) == place["top"]:  # else it could not be found again
+        top = place.get("top", "")
+        if top and clean(top) == top:  # else it could not be found again
             snapshot["place"] = place
         changed = self._log.append(_bounded(snapshot))
-        return Saved(key, changed, len(draft.items), reading, partial, task=own.task)
-
-    def _with_heritage(
-        self, draft: Draft, harness: Beside, transcript: Transcript, session: str
-    ) -> tuple[Draft, str]:
-        """``draft`` with what the session knows by being a fork, and the session it is one of.
-
-        The snapshot is the one that the fork was handed: what its parent did later is not in it.
-        """
-        named = harness.forked_from(transcript.path, session)
-        if named is None:
-            return draft, transcript.reading.origin
-        from ..core.draft import Draft
-        from ..core.heritage import inherited
-        from ..core.instant import iso
-
-        origin, saved = named
-        for older in self._log.all():
-            if older["session"] == origin and iso(older["at"]) == saved and "draft" in older:
-                return inherited(draft, Draft.from_document(older["draft"])), origin
-        return draft, origin
+        return Saved(key, changed, len(draft.items), reading, partial, task=task)
 
     def save_without_transcript(
         self, session: str, problem: str, *, harness: str, agent: str = "", cwd: str = ""
@@ -228,15 +216,15 @@ class Fuse:
         budget: int,
         *,
         agent: str = "",
-        previous: str = "",
+        previous: tuple[str, ...] = (),
         thorough: bool = False,
         another: bool = False,
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
         Without a session, the newest snapshot is taken, whichever it is of, and the text says so: a
-        claim in it is then nobody's to carry.  A session that has no
-        snapshot gets that of the ``previous`` one, if the harness says that it goes on from it;
+        claim in it is then nobody's to carry.  A session without one that says anything gets that
+        of the ``previous`` ones, the latest first, if the harness says that it goes on from them;
         else live tasks, or SnapshotNotFound if there are none either.  ``thorough`` looks at large
         checkouts too, where nobody waits.  For ``another`` session than the one it is of, the start
         of its id is enough, and the text says so.
@@ -250,8 +238,8 @@ class Fuse:
             session = relay.named(self._log, session or "")
         key = session_key(session, agent) if session is not None else None
         snapshot = self._log.newest(key)
-        if snapshot is None and previous:
-            snapshot = self._log.newest(session_key(previous, agent))
+        if previous:
+            snapshot = self._story(snapshot, previous, agent)
         whose = relay.of_another if another else relay.of_newest if session is None else None
         # Its claim is a session's own: another one is not given the token.
         own = (_own(snapshot)[0], "", "that") if whose else _own(snapshot)
@@ -265,6 +253,23 @@ class Fuse:
         return self._assembled(
             snapshot, key, tasks, budget, problem, thorough=thorough, whose=whose
         )
+
+    def _story(
+        self, snapshot: dict[str, Any] | None, previous: tuple[str, ...], agent: str
+    ) -> dict[str, Any] | None:
+        """The latest snapshot that says anything, those of the sessions before included.
+
+        ``passed`` in it names the sessions after it of which nothing could be saved.
+        """
+        passed = [snapshot["session"]] if snapshot else []
+        latest = snapshot
+        for one in () if snapshot and "draft" in snapshot else previous:
+            found = self._log.newest(session_key(one, agent))
+            if found and "draft" in found:
+                return {**found, "passed": ", ".join(passed)}
+            passed.append(one)
+            latest = latest or found
+        return latest
 
     def news(self, session: str) -> Restored:
         """One line on what the ledger has seen since the session's snapshot; empty for nothing."""
@@ -328,7 +333,7 @@ class Fuse:
         own = session_of(snapshot) if snapshot else (key or "").partition("/")[0]
         others = others_here(self._log, self._ledger, snapshot, own, now)
         if snapshot is None:
-            top = Header(key or "", notes=(*_notes(None, problem)[begins:], *others), quotes=quotes)
+            top = Header(key or "", notes=(*notes(None, problem)[begins:], *others), quotes=quotes)
             return Restored(assemble(Draft(), top, tasks, budget), "", problem=problem)
         whole = Draft.from_document(snapshot.get("draft"))
         strange = ""
@@ -348,13 +353,13 @@ class Fuse:
         header = Header(
             session=name,
             agent=of_agent,
-            compaction=0 if _skipped(snapshot) else draft.compactions + 1,
+            compaction=draft.compactions + 1 if "draft" in snapshot and not count(snapshot) else 0,
             saved=instant.iso(saved_at),
             # A text that is asked for again at once is the same text.
             age=instant.age(saved_at, now) if now - saved_at >= 60_000 else "",
-            source=f"contextspindle fuse source --session {quoted(snapshot['session'])}",
+            source=_source(snapshot),
             more=_wider(snapshot["session"]) if budget < MAX_BUDGET else "",
-            notes=(*_notes(snapshot, problem), *moved, *others),
+            notes=(*notes(snapshot, problem), *moved, *others),
         )
         text = assemble(draft, header, tasks, budget)
         if whose:
@@ -469,31 +474,11 @@ def _task_line(one: Summary) -> str:
     return " | ".join((f"{one.id} [{one.status}] {one.goal}", *told))
 
 
-def _skipped(snapshot: dict[str, Any], what: str = "skipped") -> int:
-    """The bytes of the transcript that were not looked at, or another count of its reading."""
-    reading = snapshot.get("reading")
-    return reading.get(what, 0) if isinstance(reading, dict) else 0
+def _source(snapshot: dict[str, Any]) -> str:
+    """The command that prints what stands behind a pointer; none where there are no pointers."""
+    session = quoted(snapshot["session"])
+    return f"contextspindle fuse source --session {session}" if "draft" in snapshot else ""
 
 
 def _wider(session: str) -> str:
     return f"contextspindle fuse restore --plain --session {quoted(session)} --budget {MAX_BUDGET}"
-
-
-def _notes(snapshot: dict[str, Any] | None, problem: str) -> tuple[str, ...]:
-    notes = []
-    if snapshot is None:
-        notes.append("No snapshot of this session was saved; this is the ledger as it is now.")
-    elif snapshot.get("problem"):
-        notes.append(f"The transcript could not be read at the save: {snapshot['problem']}")
-    elif snapshot.get("partial"):
-        notes.append("The save ran out of time: its latest part is missing.")
-    if snapshot and (skipped := _skipped(snapshot)):
-        whole = snapshot["reading"]["bytes"]
-        notes.append(
-            f"The transcript was read from the end: {whole - skipped:,} of {whole:,} bytes read."
-        )
-    if snapshot and (strange := _skipped(snapshot, "strange")):
-        notes.append(f"{counted(strange, 'turn')} of the transcript could not be understood.")
-    if problem:
-        notes.append(f"The ledger could not be read: {problem}")
-    return tuple(notes)

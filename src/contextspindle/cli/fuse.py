@@ -30,6 +30,8 @@ SILENCE = Reply(None, "")
 HARNESS = "claude-code"
 _BEFORE_SUMMARY = ("PreCompact", "session.compacting")
 """The events whose answer reaches the model that writes a summary."""
+_STARTS = 400
+"""How many lines on what was handed over are looked at for the sessions before one."""
 _NO_HOOKS = (
     "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
     " open must be started again"
@@ -226,8 +228,11 @@ def _as_hook(call: Call, action: Any) -> Reply:
         adapter = workspace.harness(_harness(call))
         event = adapter.parse_event(given)
         start = event.cwd
+        if event.seconds:
+            deadline = deadline._replace(seconds=event.seconds)
         answer = action(call, event, deadline)
-        return Reply(None, adapter.injection(answer, event) + "\n") if answer else SILENCE
+        said = adapter.injection(answer, event) if answer else ""
+        return Reply(None, f"{said}\n") if said else SILENCE
     except Exception as error:
         note(error)
         return SILENCE
@@ -275,15 +280,15 @@ def _save_for(call: Call, event: Event, deadline: Deadline) -> str:
 
 
 def _located(call: Call, event: Event) -> Event:
-    """``event`` with the session's transcript, also where the harness does not say where it is."""
-    if event.transcript or event.agent:
+    """``event`` with the session's transcript, also where it is not where the harness says."""
+    if event.agent or (event.transcript and os.path.exists(event.transcript)):
         return event
     from .. import workspace
 
     name = _harness(call)
     folder = call.settings().folders.get(name, "")
     path = workspace.harness(name).find(folder, event.session, event.cwd)
-    return event._replace(transcript=path or "")
+    return event._replace(transcript=path or event.transcript)
 
 
 def _saved(
@@ -432,7 +437,8 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
         except Exception as error:  # then what it says already is said again
             _incident(space, "restore", event, error)
         try:
-            found = fuse.restore(event.session, budget, agent=event.agent, previous=event.previous)
+            since = _sessions_before(space, event)
+            found = fuse.restore(event.session, budget, agent=event.agent, previous=since)
         except SnapshotNotFound:
             if not mark:
                 return nothing
@@ -462,7 +468,19 @@ def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:
         event.source,
         session=event.key,
         bytes=str(text.size(said)),
+        previous=event.previous,
     )
+
+
+def _sessions_before(space: spaces.Workspace, event: Event) -> tuple[str, ...]:
+    """The sessions that this one goes on from, the latest first, as their own starts told them."""
+    if not event.previous:
+        return ()
+    told = {one.get("session"): one.get("previous") for one in space.handed().newest(_STARTS)}
+    found = [event.previous]
+    while (before := told.get(found[-1])) and before not in found:
+        found.append(before)
+    return tuple(found)
 
 
 def _incident(space: spaces.Workspace, what: str, event: Event, error: Exception) -> None:

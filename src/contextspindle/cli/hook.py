@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 1.0
 """How long to wait for the payload: a harness may leave standard input open behind it."""
+QUIET_SECONDS = 0.03
+"""After so long without more of it, it is taken as it is."""
 SOFT_SECONDS = 3.0
 """When to stop reading a transcript and keep what there is."""
 HARD_SECONDS = 4.5
@@ -39,10 +41,11 @@ class Deadline(Value):
     """The moments of one hook, on the monotonic clock."""
 
     started: float
+    seconds: float = SOFT_SECONDS
 
     def left(self) -> float:
         """Seconds until it is time to keep what there is; negative afterwards."""
-        return self.started + SOFT_SECONDS - time.monotonic()
+        return self.started + self.seconds - time.monotonic()
 
     def passed(self) -> bool:
         """Whether it is time to keep what there is."""
@@ -77,20 +80,27 @@ def payload() -> Any:
     from ..core import canon
 
     data = bytearray()
+    piece = b""
+    tried, due = 0, False  # the bytes of the last try; whether what there is may be the whole
     until = time.monotonic() + READ_SECONDS
     problem = "nothing came on standard input"
     while (left := until - time.monotonic()) > 0:
-        if not select.select([0], [], [], left)[0]:
+        if select.select([0], [], [], min(left, QUIET_SECONDS) if due else left)[0]:
+            piece = os.read(0, 1 << 16)
+            data += piece
+            if len(data) > PAYLOAD_LIMIT:
+                problem = f"it has more than {PAYLOAD_LIMIT >> 20} MiB"
+                break
+            if not data:
+                break
+            problem = f"its end did not come within {READ_SECONDS:g} s"
+            due = not piece or piece.rstrip().endswith(b"}")
+            if piece and len(data) < 2 * tried:
+                continue  # each piece of a long text may end like a document
+        elif not due:
             break
-        piece = os.read(0, 1 << 16)
-        data += piece
-        if len(data) > PAYLOAD_LIMIT:
-            problem = f"it has more than {PAYLOAD_LIMIT >> 20} MiB"
-            break
-        if not data:
-            break
-        problem = f"its end did not come within {READ_SECONDS:g} s"
-        if not piece or piece.rstrip().endswith(b"}"):
+        if due:
+            tried, due = len(data), False
             try:
                 return canon.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
             except ValueError as error:

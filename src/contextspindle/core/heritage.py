@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 BEFORE = "in the session before"
 
 
-def inherited(draft: Draft, older: Draft) -> Draft:
-    """``draft`` with what ``older`` knows of the session before."""
+def inherited(draft: Draft, older: Draft, of_goals: str = BEFORE) -> Draft:
+    """``draft`` with what ``older`` knows of the session before; ``of_goals`` is said of goals."""
     known = {(item.section, item.text) for item in draft.items}
     taken = [
         item._replace(line=0, seal="", mark="" if item.mark == FIRST else item.mark)
@@ -29,7 +29,7 @@ def inherited(draft: Draft, older: Draft) -> Draft:
     def of(*sections: str) -> list[Item]:
         return [item for item in taken if item.section in sections]
 
-    goals = [item._replace(about=BEFORE) for item in of(GOAL)]
+    goals = [item._replace(about=of_goals) for item in of(GOAL)]
     own_goals = [at for at, item in enumerate(draft.items) if item.section == GOAL]
     at = own_goals[-1] + 1 if own_goals else 0
     steps = of(STEP) if not draft.of(STEP) else []

@@ -122,6 +122,7 @@ class Event(Value):
     subagent of the session is meant, and ``transcript`` is that subagent's own.  Snapshots are
     keyed by ``(session, agent)``.  ``previous`` is the session that this one goes on from, where
     the harness says it.  ``untold`` marks an event before a compaction that no event will tell of.
+    ``seconds`` is when to keep what there is, if the program gives less time than to other events.
     """
 
     verb: str
@@ -136,6 +137,7 @@ class Event(Value):
     previous: str = ""
     summary: str = ""
     untold: bool = False
+    seconds: float = 0.0
 
     @property
     def key(self) -> str:

@@ -46,7 +46,7 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
 
 
 def subagent_transcript(main: str, agent: str) -> str:
-    """The transcript of subagent ``agent`` beside the ``main`` one of its session."""
+    """The transcript of subagent ``agent``: the harness names the ``main`` one of its session."""
     return os.path.join(main.removesuffix(".jsonl"), "subagents", f"agent-{agent}.jsonl")
 
 
@@ -141,10 +141,12 @@ def _precedes(path: str, own: str, old: str) -> bool:
 
     Two sessions that write into one file side by side do not become one.
     """
-    from .lines import later
+    from .lines import is_called_after
+    from .looks import later
 
     # An id in quotation marks of its own is a field; inside of a text they would be escaped.
-    return not later(path, _quoted(own), _quoted(old))
+    found = later(path, _quoted(own), _quoted(old))
+    return is_called_after(path, own) if found is None else not found
 
 
 def _quoted(word: str) -> bytes:
@@ -204,6 +206,9 @@ HOOKS = (
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()
 
+END_SECONDS = 0.8
+"""At the end of a session the hooks of a plugin have 1.5 seconds, all of them together."""
+
 _VERBS = {
     "PreCompact": SAVE,
     "Stop": SAVE,
@@ -224,7 +229,7 @@ def parse_event(payload: object) -> Event:
     A payload of another program that runs this harness's hooks gives an event with the verb
     ``none`` and that program's name as ``caller``: it must be answered with silence.
     """
-    event = event_of(payload, NAME, _VERBS)
+    event = event_of(payload, NAME, _VERBS, subagent_transcript, END_SECONDS)
     assert isinstance(payload, dict)
     if event.caller != NAME:
         return event
@@ -239,9 +244,6 @@ def parse_event(payload: object) -> Event:
         if written and not word(payload, "agent_type"):
             return event._replace(verb=HEAR, agent="", summary=told)
         return event._replace(agent="")
-    if event.agent and event.transcript:
-        # The harness names the main transcript here; the subagent has one of its own.
-        return event._replace(transcript=subagent_transcript(event.transcript, event.agent))
     return event
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..core.text import clean, folded, shortened
 from ..core.transcript import (
     ASIDE,
+    BACK,
     BOUNDARY,
     CALL,
     COMMAND,
@@ -37,6 +38,7 @@ from ..core.transcript import (
 )
 from . import claude_shapes as shapes
 from .claude_queue import Queue
+from .claude_rewinds import Rewinds
 from .claude_shapes import about_of, own_words, tagged
 
 TYPE_CHECKING = False
@@ -115,6 +117,7 @@ class Parser:
         self._background: dict[str, str] = {}
         self._noticed: dict[str, None] = {}
         self._place: dict[str, str] = {}
+        self._rewinds = Rewinds()
 
     def session(self, entry: dict[str, Any]) -> str:
         """The session that ``entry`` names, or an empty string."""
@@ -122,6 +125,14 @@ class Parser:
 
     def turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
         """The turns of one entry: none for one that says nothing."""
+        turns = self._turns(line, entry)
+        if not self.agent:
+            first = self._rewinds.met(line, entry, turns)
+            if first:
+                return [Turn(line, BACK, about=str(first)), *turns]
+        return turns
+
+    def _turns(self, line: int, entry: dict[str, Any]) -> list[Turn]:
         kind = entry.get("type")
         if kind == "user" or kind == "assistant":
             if bool(entry.get("isSidechain")) != bool(self.agent):

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 
-from ..core.transcript import NONE, RESTORE, SAVE, Event
+from ..core.transcript import RESTORE, SAVE, Event
 from .claude_code import injection as injection
 from .codex_turns import Parser
-from .lines import Transcript, summary_behind
+from .lines import Transcript
+from .looks import summary_behind
 from .payloads import event_of, is_plain_name
 
 TYPE_CHECKING = False
@@ -35,6 +36,8 @@ _NOISE = (
     b'"type":"world_state"',
 )
 _ENVELOPE = 240
+_ID = 36
+"""The length of a session's id, with which the name of its rollout ends."""
 
 
 def find(config_dir: str, session: str, cwd: str = "") -> str | None:
@@ -57,7 +60,9 @@ def worth(line: bytes, frugal: bool) -> bool:
         return False
     if not frugal:
         return len(line) > 1
-    return b'"user_message"' in head or b'"role":"user"' in head or b'"UserMessage"' in line
+    if b'"user_message"' in head or b'"role":"user"' in head or b'"UserMessage"' in line:
+        return True
+    return b'"thread_rolled_back"' in head
 
 
 def recognises(entry: dict[str, Any]) -> bool:
@@ -72,9 +77,12 @@ def recognises(entry: dict[str, Any]) -> bool:
 def read(path: str, session: str = "", agent: str = "") -> Transcript:
     """The turns of ``session`` in the rollout ``path``, and then how the reading went.
 
+    A subagent's rollout is that of a session of its own, which goes by the ``agent``.
+
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
-    return Transcript(path, Parser(), session, worth)
+    name = os.path.basename(path).partition("rollout-")[2].removesuffix(".jsonl")
+    return Transcript(path, Parser(), agent or session, worth, called=name[-_ID:])
 
 
 def summary(path: str, session: str, after: int) -> str:
@@ -104,6 +112,9 @@ HOOKS = (
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()
 
+END_SECONDS = 2.0
+"""Of the three that it gives at the end of a session."""
+
 _VERBS = {"PreCompact": SAVE, "SessionEnd": SAVE, "Stop": SAVE, "SessionStart": RESTORE}
 
 
@@ -114,8 +125,4 @@ def compacted(path: str, after: int) -> int:
 
 def parse_event(payload: object) -> Event:
     """What the hook payload asks for.  EventUnknown if it is not one of this harness."""
-    event = event_of(payload, NAME, _VERBS)
-    if event.agent and event.agent not in os.path.basename(event.transcript):
-        # Not a subagent's own rollout: the session's story is none of its business.
-        return event._replace(verb=NONE)
-    return event
+    return event_of(payload, NAME, _VERBS, end_seconds=END_SECONDS)

@@ -13,6 +13,7 @@ from ..core import canon
 from ..core.text import clean, folded, shortened
 from ..core.transcript import (
     ANSWER,
+    BACK,
     BOUNDARY,
     CALL,
     COMMAND_LINE,
@@ -67,7 +68,9 @@ class Parser:
         # Commands that outlive their call: call, tool, input, what they printed last, and where.
         self._running: dict[str, tuple[str, str, dict[str, Any], str, int]] = {}
         self._agents: dict[str, str] = {}  # the calls that sent subagents off, by their names
-        self._told: list[str] = []  # what the human said since the agent did anything
+        # What the human said since the agent did anything, and in which kinds of line it stood.
+        self._told: dict[str, tuple[str, ...]] = {}
+        self._prompts: list[int] = []  # where the human's turns begin, the last ones
         self._place: dict[str, str] = {}
 
     def session(self, entry: dict[str, Any]) -> str:
@@ -130,24 +133,45 @@ class Parser:
     def _event(self, line: int, payload: dict[str, Any]) -> list[Turn]:
         kind = payload.get("type")
         if kind == "user_message":
-            return self._said(line, shapes.string(payload.get("message")))
+            return self._said(line, shapes.string(payload.get("message")), kind)
         if kind == "turn_aborted":
             return [Turn(line, INTERRUPT)]
+        if kind == "thread_rolled_back":
+            return self._go_back(line, payload.get("num_turns"))
         item = payload.get("item")
         if (
             kind == "item_completed"
             and isinstance(item, dict)
             and item.get("type") == "UserMessage"
         ):
-            return self._said(line, "\n".join(shapes.texts(item.get("content"))))
+            return self._said(line, "\n".join(shapes.texts(item.get("content"))), "item")
         return []
 
-    def _said(self, line: int, text: str) -> list[Turn]:
+    def _said(self, line: int, text: str, way: str) -> list[Turn]:
+        """The words of the human, once, in however many kinds of line they are told."""
         words = own_words(text)
-        if not words or words in self._told:
+        if not words:
             return []
-        self._told = [*self._told[-_RECENT:], words]
-        return [Turn(line, SAID, words, via=PROMPT)]
+        ways = self._told.pop(words, ())
+        again = way in ways  # told a second time in the same kind of line: sent a second time
+        self._told[words] = (way,) if again else (*ways, way)
+        if again or not ways:
+            self._prompts = [*self._prompts[-_KEPT:], line]
+        if len(self._told) > _RECENT:
+            del self._told[next(iter(self._told))]
+        return [] if ways else [Turn(line, SAID, words, via=PROMPT)]
+
+    def _go_back(self, line: int, count: object) -> list[Turn]:
+        """The human took back their last ``count`` turns, and all that came of them."""
+        if not isinstance(count, int) or count < 1 or not self._prompts:
+            return []
+        first = self._prompts[-count:][0]
+        self._prompts = self._prompts[:-count]
+        self._told = {}
+        if self._text is not None and self._text.line >= first:
+            self._text = None
+            self.held.clear()
+        return [Turn(line, BACK, about=str(first))]
 
     def _message(self, line: int, payload: dict[str, Any]) -> list[Turn]:
         role, content = payload.get("role"), payload.get("content")
@@ -155,7 +179,7 @@ class Parser:
         texts = [shapes.string(block.get("text")) for block in blocks]
         if role == "assistant":
             words = own_words("\n".join(text for text in texts if text))
-            self._told = []
+            self._told = {}
             return [Turn(line, TEXT, words)] if words else []
         if role != "user":
             return []
@@ -165,7 +189,7 @@ class Parser:
         if _is_said_by_user(payload, texts):
             pictures = any(block.get("type") == "input_image" for block in blocks)
             spoken = "\n".join(text for text in texts if text and not text.startswith("<image"))
-            return self._said(line, spoken or ("[Image]" if pictures else ""))
+            return self._said(line, spoken or ("[Image]" if pictures else ""), "message")
         return []
 
     def _compacted(self, line: int, payload: dict[str, Any]) -> list[Turn]:
@@ -206,7 +230,7 @@ class Parser:
         self._calls[call] = (tool, given, files)
         if len(self._calls) > _KEPT:
             del self._calls[next(iter(self._calls))]
-        self._told = []
+        self._told = {}
         if tool in ("update_plan", "request_user_input"):
             return []  # the result tells whether it came to anything
         if _polled(tool, given) in self._running and not shapes.string(given.get("chars")).strip():

@@ -65,13 +65,13 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     from .copilot_turns import Parser
     from .lines import Transcript
 
-    return Transcript(path, Parser(), session, worth)
+    return Transcript(path, Parser(), session, worth, cuts_back=True)
 
 
 def summary(path: str, session: str, after: int) -> str:
     """The harness's own summary that the transcript holds behind byte ``after``, if any."""
     from .copilot_turns import Parser
-    from .lines import summary_behind
+    from .looks import summary_behind
 
     return summary_behind(path, after, b'"session.compaction_complete"', Parser())
 
@@ -95,7 +95,8 @@ def compacted(path: str, after: int) -> int | None:
 
     -1 if it failed; None if it is not complete: the agent may go on meanwhile.
     """
-    from .lines import marked_behind, objects
+    from .lines import objects
+    from .looks import marked_behind
 
     found: int | None = None
     for at, line in marked_behind(path, after, b'"session.compaction_'):

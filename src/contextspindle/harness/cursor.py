@@ -118,7 +118,7 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
 
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
-    return Transcript(path, Parser(), session)
+    return Transcript(path, Parser(), session, cuts_back=True)
 
 
 def summary(path: str, session: str, after: int) -> str:

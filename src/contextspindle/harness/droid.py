@@ -29,7 +29,8 @@ from ..core.transcript import (
 )
 from . import claude_shapes as shapes
 from .claude_shapes import own_words
-from .lines import Transcript, marked_behind, objects, summary_behind
+from .lines import Transcript, objects
+from .looks import marked_behind, summary_behind
 from .payloads import below_one_of, event_of, is_plain_name
 from .tools import Calls, listed, place
 
@@ -152,9 +153,11 @@ def recognises(entry: dict[str, Any]) -> bool:
 def read(path: str, session: str = "", agent: str = "") -> Transcript:
     """The turns of ``session`` in the transcript ``path``, and then how the reading went.
 
+    A subagent's is that of a session of its own, which goes by the ``agent``.
+
     TranscriptUnreadable if there is no such file; what stands in it never raises.
     """
-    return Transcript(path, Parser(), session, worth)
+    return Transcript(path, Parser(), agent or session, worth)
 
 
 def summary(path: str, session: str, after: int) -> str:

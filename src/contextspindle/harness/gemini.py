@@ -66,13 +66,13 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     from .gemini_turns import Parser
     from .lines import Transcript
 
-    return Transcript(path, Parser(), session, worth)
+    return Transcript(path, Parser(), session, worth, cuts_back=True)
 
 
 def summary(path: str, session: str, after: int) -> str:
     """The harness's own summary that the transcript holds behind byte ``after``, if any."""
     from .gemini_turns import Parser
-    from .lines import summary_behind
+    from .looks import summary_behind
 
     return summary_behind(path, after, b"<state_snapshot>", Parser())
 
@@ -98,7 +98,8 @@ def compacted(path: str, after: int) -> int:
     such a line repeats a snapshot, under the id that it had.
     """
     from .gemini_turns import snapshot
-    from .lines import marked_behind, objects, stands_in
+    from .lines import objects
+    from .looks import marked_behind, stands_in
 
     found = -1
     known: set[str] = set()

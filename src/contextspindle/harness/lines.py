@@ -17,11 +17,11 @@ between, goes on nearer to the end, and tells how many bytes it left out.
 from __future__ import annotations
 
 import os
-import sys
 
 from ..core import canon, digest
 from ..core.transcript import Reading
 from ..errors import TranscriptUnreadable, in_words
+from .payloads import is_named_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -278,95 +278,9 @@ def objects(
     return found, True
 
 
-def later(path: str, first: bytes, then: bytes) -> bool:
-    """Whether ``then`` occurs in the file behind the first occurrence of ``first``.
-
-    Of a file of another size class its start tells: what goes on beside us does so from there on.
-    """
-    file = open_transcript(path)
-    overlap = max(len(first), len(then))
-    wanted, carry = first, b""
-    left = FRUGAL
-    try:
-        while left > 0:
-            left -= CHUNK
-            chunk = os.read(file, CHUNK)
-            if not chunk:
-                return False
-            window = carry + chunk
-            at = window.find(wanted)
-            if at >= 0 and wanted is first:
-                wanted = then
-                window = window[at + len(first) :]
-                at = window.find(wanted)
-            if at >= 0:
-                return True
-            carry = window[-overlap:]
-        return False
-    except OSError:
-        return False
-    finally:
-        os.close(file)
-
-
-def marked_behind(path: str, after: int, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """The whole lines behind byte ``after`` with ``mark`` in them, each with where it begins."""
-    file = open_transcript(path)
-    try:
-        at = os.lseek(file, after, os.SEEK_SET)
-        rest = b""
-        while chunk := os.read(file, CHUNK):
-            lines = (rest + chunk).split(b"\n")
-            rest = lines.pop()
-            for line in lines:
-                if mark in line:
-                    yield at, line
-                at += len(line) + 1
-            if len(rest) > LONGEST:  # what is left of it will be no line of any form
-                at += len(rest)
-                rest = b""
-    finally:
-        os.close(file)
-
-
-def stands_in(path: str, wanted: bytes, start: int = 0, end: int = sys.maxsize) -> bool:
-    """Whether ``wanted`` stands in the file from byte ``start`` to before byte ``end``."""
-    file = open_transcript(path)
-    try:
-        at = os.lseek(file, start, os.SEEK_SET)
-        carry = b""
-        while at < end and (chunk := os.read(file, min(CHUNK, end - at))):
-            at += len(chunk)
-            window = carry + chunk
-            if wanted in window:
-                return True
-            carry = window[-len(wanted) :]
-        return False
-    finally:
-        os.close(file)
-
-
-def summary_behind(path: str, after: int, mark: bytes, parser: Parser) -> str:
-    """The latest summary behind byte ``after``: what ``parser`` says of the lines with ``mark``.
-
-    Empty if there is none, and for a file that cannot be read.
-    """
-    from ..core.transcript import SUMMARY
-
-    try:
-        file = open_transcript(path)
-        try:
-            tail = os.pread(file, TAIL, after) if os.fstat(file).st_size > after else b""
-        finally:
-            os.close(file)
-    except (OSError, TranscriptUnreadable):
-        return ""
-    found = ""
-    for line in tail.split(b"\n") if mark in tail else ():
-        for entry in objects(line)[0] if mark in line else ():
-            for turn in parser.turns(1, entry):
-                found = turn.text if turn.kind == SUMMARY else found
-    return found
+def is_called_after(path: str, session: str) -> bool:
+    """Whether the file ``path``, or a folder above it, has the name of the session."""
+    return is_named_after(path, session) or session in path.split("/")
 
 
 class Transcript:
@@ -376,7 +290,8 @@ class Transcript:
     a fork, a resume, or a plan sent into a fresh context begins its file with the entries it goes
     on from, under the old id.  So what stands before our own first entry is ``inherited`` and used
     if the adapter says that the other session ``precedes`` ours, or that this one entry
-    ``hands_over`` to it.  Entries of a second session that go on beside ours never are.
+    ``hands_over`` to it.  Entries of a second session that go on beside ours never are.  A file
+    that names other sessions and never ours holds nothing of it, unless it is called after it.
 
     Nothing in the file makes this raise; only opening it can (TranscriptUnreadable).
     """
@@ -390,8 +305,14 @@ class Transcript:
         precedes: Callable[[str, str, str], bool] = lambda path, own, old: False,
         hands_over: Callable[[dict[str, Any]], bool] = lambda entry: False,
         raw: Document | None = None,
+        called: str = "",
+        cuts_back: bool = False,
     ) -> None:
-        """``raw`` gives the messages, if they do not stand in the file ``path``."""
+        """``raw`` gives the messages, if they do not stand in the file ``path``.
+
+        ``called`` is the session that the name of the file tells, where it tells one;
+        ``cuts_back`` says that the program takes lines off its end when the human goes back.
+        """
         from .documents import opened
 
         self.path = path
@@ -401,6 +322,8 @@ class Transcript:
         self.precedes = precedes
         self.hands_over = hands_over
         self.raw = raw or opened(path)
+        self.called = called
+        self.cuts_back = cuts_back
         self.inherited = self.foreign = self.unreadable = self.first_bad = self.unparsed = 0
         self.torn = False
         self._met_own = False
@@ -416,12 +339,15 @@ class Transcript:
         return self
 
     def up_to(self, end: int) -> Transcript:
-        """This transcript as it was when it had ``end`` bytes: it only ever grows."""
+        """This transcript as it was when it had ``end`` bytes."""
         self.raw.size = min(self.raw.size, end)
+        self.cuts_back = True
         return self
 
     def tells(self, text: str, after: int) -> bool:
         """Whether ``text`` stands in the file behind byte ``after``, as a part of a string."""
+        from .looks import stands_in
+
         return stands_in(self.path, canon.encode(text)[1:-1], after)
 
     def _is_ours(self, entry: dict[str, Any]) -> bool:
@@ -481,12 +407,18 @@ class Transcript:
         return self.raw.stopped
 
     @property
+    def _is_of_others(self) -> bool:
+        if not self.session or self._met_own or not (self.foreign or self.inherited or self.called):
+            return False
+        return not (any(self._heritage.values()) or is_called_after(self.path, self.session))
+
+    @property
     def reading(self) -> Reading:
         """How it went, complete once the iteration has ended."""
         return Reading(
             lines=self.raw.lines,
             bytes=self.raw.size,
-            known=self.parser.known,
+            known=0 if self._is_of_others else self.parser.known,
             inherited=self.inherited,
             foreign=self.foreign,
             unreadable=self.unreadable,

@@ -205,7 +205,7 @@ def read(path: str, session: str = "", agent: str = "") -> Transcript:
     """
     if path.startswith(_EXPORT):
         return _exported(path)
-    transcript = Transcript(path, Parser(), session)
+    transcript = Transcript(path, Parser(), session, cuts_back=True)
     if os.path.basename(path) == _HANDED and is_plain_name(session):
         transcript.path = _EXPORT + session
     return transcript
@@ -238,7 +238,7 @@ def _exported(command: str) -> Transcript:
             document = Document(command, os.dup(file.fileno()))
     except (OSError, subprocess.SubprocessError) as error:
         raise TranscriptUnreadable(f"{command!r} failed: {_why(error)}") from None
-    return Transcript(command, Parser(), session, raw=document)
+    return Transcript(command, Parser(), session, raw=document, cuts_back=True)
 
 
 def summary(path: str, session: str, after: int) -> str:

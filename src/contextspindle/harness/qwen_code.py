@@ -23,7 +23,8 @@ from ..core.transcript import (
 from . import claude_shapes as shapes
 from .claude_code import injection as injection
 from .claude_shapes import own_words, tagged
-from .lines import Transcript, summary_behind
+from .lines import Transcript
+from .looks import summary_behind
 from .payloads import below_one_of, event_of, is_plain_name
 from .tools import Calls, place
 
@@ -146,7 +147,8 @@ def find(config_dir: str, session: str, cwd: str = "") -> str | None:
 
 def worth(line: bytes, frugal: bool) -> bool:
     """Whether ``line`` may hold a turn: a guess from its bytes that never misses one."""
-    if b'"type":"system"' in line[:400] and b'"chat_compression"' not in line[:600]:
+    # The folder stands between the type and the kind of it, and may have any length.
+    if b'"type":"system"' in line[:400] and b'"chat_compression"' not in line:
         return False
     return len(line) > 1 and (not frugal or b'"type":"user"' in line[:400])
 

@@ -50,10 +50,15 @@ class Marks:
         self._folder = folder
 
     def set(self, session: str, after: int) -> None:
-        """A mark at byte ``after``, durable; an older one stays, because it is not yet settled."""
+        """A mark at byte ``after``, the end of the transcript, durable.
+
+        An older one stays, because it is not yet settled; but for one that lies behind the end: the
+        transcript was cut since, and nothing would ever stand behind such a mark.
+        """
         if (there := self.take(session)) is not None:
             there.leave()
-            return
+            if there.after <= after:
+                return
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
         except OSError as error:

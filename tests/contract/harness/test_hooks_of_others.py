@@ -149,3 +149,38 @@ def test_a_compaction_that_droid_makes_by_itself_is_answered_once_at_the_next_ev
     assert "Mend the mast" in hook("UserPromptSubmit")
     status = json.loads(project("fuse", "status", "--json").out)["data"]
     assert status["incidents"] == []
+
+
+def test_a_session_of_droid_of_which_nothing_was_saved_hands_on_the_one_before_it(project):
+    """Each start tells one session back only; how it went on from there is remembered."""
+    words = installed(project, "droid")
+
+    def hook(event, session, path, **fields):
+        payload = {"hook_event_name": event, "session_id": session, "transcript_path": str(path)}
+        payload |= {"cwd": str(project.folder), **fields}
+        done = project(*words[event], input=json.dumps(payload).encode())
+        assert (done.status, done.err) == (0, b"")
+        return done.out.decode()
+
+    hook("PreCompact", SESSION, written(project.folder / "one.jsonl", TELLERS["droid"]()))
+    start = {"source": "compact"}
+    assert "Mend the mast" in hook("SessionStart", NEXT, "", **start, previous_session_id=SESSION)
+    hook("PreCompact", NEXT, project.folder / "gone.jsonl")
+    told = hook("SessionStart", "third", "", **start, previous_session_id=NEXT)
+    for fact in ("Mend the mast, never with nylon.", f"what followed it: session {NEXT}."):
+        assert fact in told
+
+
+def test_before_a_compaction_of_another_program_nothing_at_all_is_printed(project):
+    """What Claude Code's summary is steered with is no answer that another program takes in."""
+    task = project("task", "create", "Mend the mast", "--quiet").out.decode().strip()
+    story = TELLERS["qwen-code"]()
+    rows = json.dumps(story).replace("make test", f"contextspindle task show {task}")
+    path = written(project.folder / "session.jsonl", json.loads(rows))
+    payload = {"session_id": SESSION, "transcript_path": path, "cwd": str(project.folder)}
+    payload |= {"hook_event_name": "PreCompact", "trigger": "auto"}
+    saves = ("fuse", "save", "--harness", "qwen-code")
+    done = project(*saves, input=json.dumps(payload).encode())
+    assert (done.status, done.out, done.err) == (0, b"", b"")
+    saved = json.loads(project("fuse", "show", "--json").out)["data"]
+    assert task in json.dumps(saved)

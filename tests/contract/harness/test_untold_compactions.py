@@ -406,3 +406,22 @@ def test_a_damaged_mark_is_as_none_and_the_next_one_takes_its_place(watch, tmp_p
     assert not watch.owes()
     watch.saves()
     assert mark.read_bytes() == b"%d\n" % watch.talk.path.stat().st_size
+
+
+def test_a_mark_behind_the_end_of_a_log_that_was_cut_back_gives_way_to_the_next(tmp_path):
+    watch = Watch(tmp_path, "copilot-cli")
+    start, _, done = watch.talk.compaction
+    whole = watch.talk.path.read_bytes()
+    watch.talk.says([{"type": "user.message", "data": {"content": "x" * 5_000}, "id": "m"}])
+    watch.saves()
+    watch.talk.path.write_bytes(whole)  # the human went back, and the program cut its log
+    watch.saves()
+    watch.talk.says([start, done])
+    assert watch.owes()
+
+
+def test_a_mark_that_is_not_settled_stays_where_it_is_while_the_transcript_grows(watch):
+    watch.saves()
+    watch.talk.compacts()
+    watch.saves()
+    assert watch.owes()

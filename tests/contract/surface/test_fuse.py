@@ -7,6 +7,8 @@ import os
 import shlex
 import shutil
 
+from tests.transcripts import user, written
+
 
 def lines(*said: tuple[str, str]) -> str:
     return "".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in said)
@@ -163,6 +165,17 @@ def test_a_hook_without_a_transcript_says_so_and_keeps_the_good_snapshot(project
     assert "Never use tabs" in project("fuse", "restore", "--plain", "--session", "s").out.decode()
     status = json.loads(project("fuse", "status", "--json").out)["data"]
     assert len(status["incidents"]) == 4
+
+
+def test_a_transcript_that_is_not_where_the_hook_says_is_found_by_its_session(project, home):
+    folder = home / ".claude" / "projects" / "-elsewhere"
+    folder.mkdir(parents=True)
+    session = "6d61b693-6d6b-4ab6-b05b-eddccf7ec7c9"
+    written(folder / f"{session}.jsonl", [user("Mend the mast.", session)])
+    payload = {"session_id": session, "transcript_path": "/moved/away.jsonl"}
+    payload |= {"cwd": str(project.folder), "hook_event_name": "PreCompact"}
+    assert project("fuse", "save", input=json.dumps(payload).encode()).status == 0
+    assert b"Mend the mast." in project("fuse", "restore", "--plain", "--session", session).out
 
 
 def test_a_hook_whose_standard_input_stays_open_ends_by_itself(project):

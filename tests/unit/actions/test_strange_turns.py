@@ -20,6 +20,7 @@ class Read:
 
     path = "session.jsonl"
     stopped = False
+    cuts_back = False
     reading = Reading(lines=3, bytes=90, known=3)
 
     def keep_to(self, out_of_time):

@@ -10,6 +10,7 @@ import pytest
 from contextspindle.core.draft import RUNNING, STATE
 from contextspindle.core.transcript import (
     ANSWER,
+    BACK,
     BOUNDARY,
     CALL,
     COMMAND_LINE,
@@ -25,7 +26,6 @@ from contextspindle.core.transcript import (
     TEXT,
     TODOS,
 )
-from contextspindle.errors import EventUnknown
 from contextspindle.harness import codex, codex_turns, detect
 from tests.transcripts import draft_of, written
 
@@ -95,6 +95,62 @@ def test_a_prompt_that_stands_as_item_and_as_event_was_said_once():
 
 def test_the_same_words_said_again_later_count_again():
     assert told(under_user("go on"), agent("Done."), under_user("go on")) == ["go on", "go on"]
+
+
+def both(text):
+    """A prompt as it stands in a rollout: as an item, and as an event."""
+    return [under_user(text), event("user_message", message=text)]
+
+
+def rolled_back(count):
+    return event("thread_rolled_back", num_turns=count)
+
+
+def backs(*entries):
+    return [int(turn.about) for turn in turns(*entries) if turn.kind == BACK]
+
+
+def test_the_turns_that_the_human_took_back_are_unsaid_from_their_first_line_on():
+    talk = [*both("one"), agent("1"), *both("two"), agent("2"), *both("three"), agent("3")]
+    assert backs(*talk, rolled_back(1)) == [7]
+    assert backs(*talk, rolled_back(2)) == [4]
+    assert backs(*talk, rolled_back(9)) == [1]
+    assert backs(*talk, rolled_back(1), rolled_back(1)) == [7, 4]
+    assert backs(*talk, rolled_back(1), *both("four"), rolled_back(2)) == [7, 4]
+    for nothing in (0, -1, None, "1"):
+        assert backs(*talk, rolled_back(nothing)) == []
+    assert backs(rolled_back(1)) == []
+
+
+def test_a_rule_that_was_taken_back_is_in_no_draft_and_neither_is_what_came_of_it():
+    talk = [
+        *both("Build the importer for CSV files."),
+        agent("Done with the skeleton of the CSV importer."),
+    ]
+    wrong = [*both("Delete the exporter, and never use pandas."), agent("I delete the exporter.")]
+    after = [*both("Keep the exporter."), agent("It is kept.")]
+    draft = draft_of(turns(*talk, *wrong, rolled_back(1), *after))
+    texts = " ".join(item.text for item in draft.items)
+    for word in ("Build the importer", "Done with the skeleton", "Keep the exporter", "It is kept"):
+        assert word in texts
+    for word in ("pandas", "Delete", "I delete"):
+        assert word not in texts
+
+
+def test_the_agent_s_last_words_go_as_well_while_they_are_still_held_back():
+    found = turns(*both("one"), agent("1"), rolled_back(1))
+    assert [turn.kind for turn in found] == [SAID, BACK]
+
+
+def test_a_prompt_that_was_sent_twice_is_two_turns_and_one_saying():
+    sent = [*both("go on"), *both("go on")]
+    assert told(*sent) == ["go on"]
+    assert backs(*both("one"), agent("1"), *sent, rolled_back(2)) == [4]
+
+
+def test_in_the_middle_of_a_huge_file_what_was_taken_back_is_seen_too():
+    row = json.dumps(rolled_back(1), separators=(",", ":")).encode()
+    assert codex.worth(row, True)
 
 
 @pytest.mark.parametrize(
@@ -405,43 +461,3 @@ def test_the_newest_rollout_of_a_session_is_found(tmp_path):
     assert Path(found).parent.name == "29"
     assert codex.find(str(tmp_path), "unknown") is None
     assert codex.find(str(tmp_path), "../x") is None
-
-
-# -- the hooks
-
-
-def payload(**fields):
-    return {
-        "session_id": SESSION,
-        "transcript_path": f"/x/sessions/rollout-{SESSION}.jsonl",
-        "cwd": "/x",
-        "hook_event_name": "PreCompact",
-        "trigger": "auto",
-        **fields,
-    }
-
-
-def test_a_compaction_asks_to_save_and_a_start_to_restore():
-    saves = codex.parse_event(payload())
-    assert (saves.verb, saves.session, saves.cwd, saves.trigger) == ("save", SESSION, "/x", "auto")
-    start = payload(hook_event_name="SessionStart", source="compact")
-    assert codex.parse_event(start).verb == "restore"
-    assert codex.parse_event(payload(hook_event_name="PostToolUse")).verb == "none"
-
-
-def test_a_transcript_may_be_missing():
-    assert codex.parse_event(payload(transcript_path=None)).transcript == ""
-
-
-def test_a_subagent_is_saved_only_from_a_rollout_of_its_own():
-    own = payload(agent_id="01a2-sub", transcript_path="/x/rollout-01a2-sub.jsonl")
-    assert (codex.parse_event(own).verb, codex.parse_event(own).agent) == ("save", "01a2-sub")
-    assert codex.parse_event(payload(agent_id="01a2-sub")).verb == "none"
-    with pytest.raises(EventUnknown):
-        codex.parse_event(payload(agent_id="../x"))
-
-
-@pytest.mark.parametrize("broken", [None, [], {}, {"session_id": 3}])
-def test_a_payload_of_another_shape_is_unknown(broken):
-    with pytest.raises(EventUnknown):
-        codex.parse_event(broken)

@@ -336,6 +336,32 @@ def test_the_plan_that_a_fresh_context_began_with_is_part_of_it(path):
     assert (reading.foreign, reading.inherited) == (2, 1)
 
 
+def test_a_file_that_names_other_sessions_only_holds_nothing_of_ours(tmp_path):
+    """However its lines came to the path that a hook names."""
+    strange = [user("Sink the ship.", OTHER), says("Sunk.") | {"sessionId": OTHER}]
+    plan = user("Implement the following plan:\n\n# Sink", OTHER, planContent="# Sink")
+    for entries in (strange, [plan, *strange]):
+        written(tmp_path / "a.jsonl", entries)
+        texts, reading = said(tmp_path / "a.jsonl", SESSION)
+        assert reading.known == 0
+        assert "Sink the ship." not in texts
+    # One that is called after us was begun for us: its first lines are those it goes on from.
+    written(tmp_path / f"{SESSION}.jsonl", strange)
+    texts, reading = said(tmp_path / f"{SESSION}.jsonl", SESSION)
+    assert (texts, reading.inherited) == (["Sink the ship."], 2)
+    assert reading.known == 2
+    # And so was one in a folder of ours.
+    (tmp_path / SESSION / "subagents").mkdir(parents=True)
+    of_agent = tmp_path / SESSION / "subagents" / "agent-a9.jsonl"
+    written(of_agent, [user("Sound.", OTHER, isSidechain=True, agentId="a9")])
+    assert read(of_agent, SESSION, "a9")[1].known == 1
+
+
+def test_a_word_of_ours_in_another_session_s_talk_makes_its_file_not_ours(path):
+    written(path, [user(f'They said "{SESSION}" aloud.', OTHER)])
+    assert read(path, SESSION)[1].known == 0
+
+
 def test_entries_without_a_session_count(path):
     written(path, [user("a1"), {"type": "user", "message": {"content": "nobody's"}}])
     assert said(path, SESSION)[0] == ["a1", "nobody's"]
@@ -377,32 +403,3 @@ def test_noise_is_told_from_its_bytes_whatever_stands_first_in_the_line():
     assert [claude_code.worth(line, False) for line in compact] == [False] * 3 + [True] * 6
     spaced = [json.dumps(e).encode() for e in talk]
     assert all(claude_code.worth(line, False) for line in spaced)
-
-
-def test_marked_lines_are_found_behind_a_byte_with_their_places(tmp_path):
-    path = tmp_path / "a.jsonl"
-    content = [b"mark 0", b"", b"x" * (lines.CHUNK - 3) + b"mark 1", b"none", b"mark 2", b"mark"]
-    path.write_bytes(b"\n".join(content))  # the last one is still being written
-    found = list(lines.marked_behind(str(path), 3, b"mark"))
-    starts = [path.read_bytes().find(line) for line in (content[2], content[4])]
-    assert found == [(starts[0], content[2]), (starts[1], content[4])]
-    assert list(lines.marked_behind(str(path), 10 * lines.CHUNK, b"mark")) == []
-
-
-def test_a_line_too_long_to_hold_costs_only_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST", 4 * lines.CHUNK)
-    path = tmp_path / "a.jsonl"
-    long = b"mark" + b"x" * (6 * lines.CHUNK)
-    path.write_bytes(long + b"\nmark\n")
-    assert list(lines.marked_behind(str(path), 0, b"mark"))[-1] == (len(long) + 1, b"mark")
-
-
-def test_a_text_is_found_across_the_pieces_in_which_a_file_is_read(tmp_path):
-    path = tmp_path / "a.jsonl"
-    at = lines.CHUNK - 3
-    path.write_bytes(b"x" * at + b"wanted" + b"x" * 10)
-    assert lines.stands_in(str(path), b"wanted")
-    assert lines.stands_in(str(path), b"wanted", at)
-    assert not lines.stands_in(str(path), b"wanted", at + 1)
-    assert lines.stands_in(str(path), b"wanted", 0, at + 6)
-    assert not lines.stands_in(str(path), b"wanted", 0, at + 5)

@@ -32,6 +32,8 @@ class Outcome(Value):
     """An answer for each file, and from a check for each part."""
     left_out: list[str]
     """What the program cannot get, each with why."""
+    notes: list[tuple[str, str]]
+    """What else is to be known of a file: the file, and what it is."""
 
 
 def known() -> list[Found]:
@@ -62,7 +64,7 @@ def set_up(
     not what it should be; StoreUnavailable if one cannot be written.
     """
     from .harness.install import carried_out
-    from .harness.registration import PROGRAMS, server_pieces
+    from .harness.registration import PROGRAMS, server_pieces, switched_off
 
     if name not in PROGRAMS:
         raise InvalidInput(f"There is no program {name!r}; known are {', '.join(PROGRAMS)}.")
@@ -71,22 +73,29 @@ def set_up(
     top = gitfiles.top_of(here) or here
     pieces: list[Piece] = []
     refused: list[InvalidInput] = []
-    notes: list[str] = []
+    left_out: list[str] = []
+    hooks_at = ""
     for part in parts:
         try:
             if part == HOOKS:
                 pieces.append(_hooks(name, scope, settings, top, version))
+                hooks_at = pieces[-1].path
             elif part == SERVER:
                 pieces += server_pieces(
                     *(name, scope), settings=settings, project=top, launcher=launcher(), reads=reads
                 )
             elif scope == "user":
-                _add_rules(name, settings, pieces, notes)
+                _add_rules(name, settings, pieces, left_out)
         except InvalidInput as error:
             refused.append(error)
     if not pieces and refused:
         raise refused[0]
-    return Outcome(carried_out(pieces, action), [one.message for one in refused] + notes)
+    files = carried_out(pieces, action)
+    notes = [] if action == "remove" else switched_off(pieces)
+    if hooks_at:
+        notes += _notes_of_hooks(name, scope, action, settings, top, hooks_at)
+    notes = [(os.path.realpath(path), said) for path, said in notes]
+    return Outcome(files, [one.message for one in refused] + left_out, notes)
 
 
 def _hooks(name: str, scope: str, settings: Settings, top: str, version: str) -> Piece:
@@ -115,7 +124,32 @@ def _hooks(name: str, scope: str, settings: Settings, top: str, version: str) ->
     )
 
 
-def _add_rules(name: str, settings: Settings, pieces: list[Piece], notes: list[str]) -> None:
+def _notes_of_hooks(
+    name: str, scope: str, action: str, settings: Settings, top: str, path: str
+) -> list[tuple[str, str]]:
+    """What else runs our hooks for a program, besides those that are put into ``path``."""
+    from .harness import adapter, holding
+
+    chosen = adapter(name)
+    there = holding.holders(chosen, settings.folders[name], top)
+    if action == "remove":
+        return [
+            (one.path, "lines of yours in it still run our hooks; only you take them out")
+            for one in there
+            if os.path.realpath(one.path) == os.path.realpath(path) and one.by == holding.LINES
+        ]
+    mine = holding.coming(chosen, path, scope)
+    return [
+        (
+            path,
+            f"{other.path} has our hooks too: with both, all is saved and handed over twice."
+            f" {holding.advice(name, mine, other)}",
+        )
+        for _, other in holding.doubled(there, mine)
+    ]
+
+
+def _add_rules(name: str, settings: Settings, pieces: list[Piece], left_out: list[str]) -> None:
     from .harness.registration import PROGRAMS, rules_piece
 
     piece = rules_piece(name, settings)
@@ -123,16 +157,16 @@ def _add_rules(name: str, settings: Settings, pieces: list[Piece], notes: list[s
         pieces.append(piece)
     elif not piece and PROGRAMS[name].rules:
         file = os.path.basename(PROGRAMS[name].rules)
-        notes.append(f"instructions, because there is no {file} of yours to put them into")
+        left_out.append(f"instructions, because there is no {file} of yours to put them into")
 
 
 def hooked(folder: str) -> dict[str, list[str]]:
     """The settings files that hold our hooks, by harness, for a session in ``folder``."""
     from .harness import ADAPTERS, adapter
-    from .harness.hooks import hooked as holding
+    from .harness.holding import hooked as held
 
     place, homes = gitfiles.top_of(folder) or folder, config.surroundings().folders
-    return {name: holding(adapter(name), homes.get(name, ""), place) for name in ADAPTERS}
+    return {name: held(adapter(name), homes.get(name, ""), place) for name in ADAPTERS}
 
 
 def launcher() -> str:

@@ -112,6 +112,7 @@ def _row(call: Call, name: str, parts: tuple[str, ...], scope: str, action: str)
     )
     row = _empty(name, left_out=done.left_out)
     row["files"] = [_file(one) for one in done.files]
+    row["notes"] = [f"{path}: {said}" for path, said in done.notes]
     if action == "write":
         changed = [one.what for one in done.files if one.changed()]
         if name in TRUST and any("hooks" in what for what in changed):
@@ -122,8 +123,8 @@ def _row(call: Call, name: str, parts: tuple[str, ...], scope: str, action: str)
 
 
 def _empty(name: str, **more: Any) -> dict[str, Any]:
-    empty: dict[str, Any] = {"found": [], "files": [], "left_out": [], "trust": [], "error": None}
-    return {"harness": name, **empty, **more}
+    empty: dict[str, Any] = {"found": [], "files": [], "left_out": [], "notes": [], "trust": []}
+    return {"harness": name, **empty, "error": None, **more}
 
 
 def _file(one: Any) -> dict[str, Any]:
@@ -172,20 +173,22 @@ def one_of(call: Call, words: dict[str, str], otherwise: str) -> str:
 def _shown(row: dict[str, Any], action: str) -> str:
     """One program, as text."""
     name, error = row["harness"], row["error"]
-    lines = [_text(name, action, file) for file in row["files"]]
+    noted = {one.partition(": ")[0] for one in row["notes"]}
+    lines = [_text(name, action, file, file["file"] in noted) for file in row["files"]]
     if action != "remove":
         lines += [f"{name}: left out: {one}\n" for one in row["left_out"]]
+    lines += [f"{name}: note: {one}\n" for one in row["notes"]]
     if error:
         lines.append(f"{name}: not done: {error['message']} [{error['code']}]\n{error['hint']}\n")
     return "".join(lines)
 
 
-def _text(name: str, action: str, data: dict[str, Any]) -> str:
+def _text(name: str, action: str, data: dict[str, Any], noted: bool) -> str:
     place, what = f"{name}: {data['file']}", data["what"]
     if data["problems"]:
         return f"{place}: {'; '.join(data['problems'])}\n"
     if action == "check":
-        return f"{place} has our {what}, as they should be\n"
+        return f"{place} has our {what}{'; see the note' if noted else ', as they should be'}\n"
     if not data["changed"]:
         state = f"nothing of our {what}" if action == "remove" else f"our {what} already"
         return f"{place} has {state}; nothing to do\n"

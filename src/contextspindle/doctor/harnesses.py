@@ -11,7 +11,7 @@ import os
 from .. import programs, workspace
 from ..core.text import folded, shortened
 from ..errors import SpindleError, in_words
-from ..harness import ADAPTERS, adapter, hooks, install, registration, trial
+from ..harness import ADAPTERS, adapter, holding, hooks, install, registration, trial
 from . import NOTE, OK, PROBLEM, Finding
 
 TYPE_CHECKING = False
@@ -19,38 +19,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..harness import Harness
+    from ..harness.holding import Holder
     from ..harness.hooks import Found
     from . import Case
 
 SCOPES = ("user", "project", "shared")
-PLUGIN = "contextspindle@"
-"""How the name of our plugin begins in the settings of Claude Code; its market stands behind."""
 GOAL = "a trial of contextspindle doctor"
 RESTART = "Sessions that are open keep their old settings until they are started again."
 
 
 def of_hooks(case: Case) -> Iterator[Finding]:
     """Each harness's hooks in each scope: whole, current, and able to run."""
-    holding: set[str] = set()
+    having: set[str] = set()
     saved = _saved_by_hooks(case)
     with _Ward(case) as ward:
         for name in ADAPTERS:
             harness = adapter(name)
             for path in _plugins(case, harness):
-                holding.add(name)
+                having.add(name)
                 yield Finding("hooks", OK, f"{name}: {path} is our plugin")
             if harness.HOOKS:
                 for finding in _of_harness(case, harness, ward):
-                    holding.add(name)
+                    having.add(name)
                     yield finding
-    said = install.foreign_text(
+            there = holding.holders(harness, case.settings.folders.get(name, ""), case.project())
+            for finding in _beside(harness, there):
+                having.add(name)
+                yield finding
+    said = trial.foreign_text(
         ("/bin/sh", *([case.settings.shell] if os.path.isabs(case.settings.shell) else [])),
         case.settings.startup,
     )
     if said:
         advice = "Take it out of what a shell that runs a command reads, or send it to the terminal"
         yield Finding("hooks", PROBLEM, said, f"{advice} only: agents read it.")
-    for name in sorted(saved - holding):
+    for name in sorted(saved - having):
         yield Finding(
             "hooks",
             PROBLEM,
@@ -58,9 +61,9 @@ def of_hooks(case: Case) -> Iterator[Finding]:
             f"contextspindle setup {name} --hooks --write; an open session may have written its old"
             " settings back, so end it first.",
         )
-    if holding:
+    if having:
         for one in programs.known():
-            if one.signs and one.name not in holding | saved and _can_have_hooks(one.name):
+            if one.signs and one.name not in having | saved and _can_have_hooks(one.name):
                 said = f"{one.name} is on this machine ({', '.join(one.signs)}) without our hooks"
                 advice = f"contextspindle setup {one.name} --hooks --write"
                 yield Finding("hooks", NOTE, f"{said}: its sessions are not saved", advice)
@@ -82,7 +85,21 @@ def _plugins(case: Case, harness: Harness) -> list[str]:
     """The files of our plugin, in a program that has plugins instead of hooks."""
     if not getattr(harness, "PLUGIN", ""):
         return []
-    return hooks.hooked(harness, case.settings.folders.get(harness.NAME, ""), case.project())
+    return holding.hooked(harness, case.settings.folders.get(harness.NAME, ""), case.project())
+
+
+def _beside(harness: Harness, there: list[Holder]) -> Iterator[Finding]:
+    """Hooks in a file that set-up does not write, and hooks that are there twice."""
+    name = harness.NAME
+    inline = getattr(harness, "INLINE", "")
+    for one in there:
+        if inline and os.path.basename(one.path) == inline:
+            said = f"{name}: {one.path} runs our hooks, in lines of yours: not tried"
+            yield Finding("hooks", OK, said)
+    for one, other in holding.doubled(there):
+        said = f"{name}: {one.path} and {other.path} both run our hooks"
+        advice = holding.advice(name, one, other)
+        yield Finding("hooks", NOTE, f"{said}: all is saved and handed over twice", advice)
 
 
 def _saved_by_hooks(case: Case) -> set[str]:
@@ -124,7 +141,7 @@ def _of_settings(
 ) -> Iterator[Finding]:
     place = f"{harness.NAME}: {path}"
     found, ours = hooks.found(settings, told=hooks.running), hooks.found(settings)
-    plugin = _has_plugin(settings)
+    plugin = holding.has_plugin(settings)
     if not found and not plugin:
         return
     if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
@@ -143,16 +160,16 @@ def _of_settings(
     wanted = tuple(hooks.Wanted(*one, entry=harness.ENTRY) for one in harness.HOOKS)
     commands = {one.words: one.command for one in (*found, *ours)}
     # What runs in a line of the user's alone has no form of ours.
-    theirs = {one.event for one in found} - {one.event for one in ours}
-    own = tuple(one for one in wanted if one.event not in theirs)
+    stand_ins = hooks.stood_in(settings, wanted)
+    events = {one.event for one in ours} | {one.event for one in stand_ins}
     repair = f"contextspindle setup {harness.NAME} --hooks{_flag(scope)} --write"
     missing = sorted({one.event for one in wanted if one.words not in commands})
-    missing += sorted({one.event for one in wanted} - {one.event for one in found} - {*missing})
+    missing += sorted({one.event for one in wanted} - events - {*missing})
     if missing:
         yield Finding(
             "hooks", PROBLEM, f"{place} has no hook of ours for {', '.join(missing)}", repair
         )
-    elif own and hooks.with_ours(text, own, commands) != text:
+    elif hooks.with_ours(text, wanted, commands) != text:
         yield Finding(
             "hooks",
             PROBLEM,
@@ -169,7 +186,7 @@ def _of_settings(
             advice = f"Read it. What setup writes is tried: {repair}"
             yield Finding("hooks", NOTE, said, advice)
     failed = False
-    for finding in ward.tried(place, trusted, ours, repair):
+    for finding in ward.tried(place, scope, trusted, ours, repair):
         failed = True
         yield finding
     if not failed and not missing:
@@ -191,15 +208,22 @@ def _is_ours_to_the_letter(one: Found, wanted: tuple[hooks.Wanted, ...]) -> bool
     )
 
 
+def _not_on_the_path(told: str) -> Finding:
+    """What is wrong with a committed hook, which looks its command up: nothing in the file."""
+    import shutil
+
+    launcher = programs.launcher()
+    folder, name = os.path.split(launcher)
+    if there := shutil.which(name):
+        advice = "A program that you start from a shell finds it; one that is started from a"
+        advice += f" desktop has a short PATH: put {folder} on that."
+        return Finding("hooks", NOTE, f"{told}; on your PATH it is there, as {there}", advice)
+    advice = f"Put {folder} on your PATH: a committed hook looks {name} up there, and without it"
+    return Finding("hooks", PROBLEM, told, f"{advice} does nothing.")
+
+
 def _shown(one: Found) -> str:
     return repr(shortened(folded(one.command), 200))
-
-
-def _has_plugin(settings: object) -> bool:
-    enabled = settings.get("enabledPlugins") if isinstance(settings, dict) else None
-    return isinstance(enabled, dict) and any(
-        str(name).startswith(PLUGIN) and on is True for name, on in enabled.items()
-    )
 
 
 def _flag(scope: str) -> str:
@@ -241,13 +265,17 @@ class _Ward:
         self.folder = ""
 
     def tried(
-        self, place: str, found: list[Found], ours: list[Found], repair: str
+        self, place: str, scope: str, found: list[Found], ours: list[Found], repair: str
     ) -> Iterator[Finding]:
         """What is wrong with each of the hooks; nothing if they do what they should."""
         for one in found if self.folder else ():
             said = self._verdict(one)
             if said:
                 told = f"{place}: {one.event} runs {_shown(one)}: {said}"
+                committed = install.command_line(programs.launcher(), one.words, shared=True)
+                if scope == "shared" and one.command == committed:
+                    yield _not_on_the_path(told)  # written again it would be the same
+                    continue
                 theirs = f"That line is yours: mend it, or take it out, then {repair}"
                 yield Finding("hooks", PROBLEM, told, repair if one in ours else theirs)
 
@@ -291,12 +319,14 @@ def of_servers(case: Case) -> Iterator[Finding]:
             launcher=launcher,
             reads=case.reads,
         )
-        for scope, one in standing:
+        for scope, one, off in standing:
             names.append(name)
             for problem in one.problems:
                 repair = f"contextspindle setup {name} --mcp{_flag(scope)} --write"
                 yield Finding("server", PROBLEM, f"{name}: {one.path}: {problem}", repair)
-            if not one.problems:
+            if off:
+                yield Finding("server", NOTE, f"{name}: {one.path}: {off}")
+            elif not one.problems:
                 yield Finding("server", OK, f"{name}: {one.path} has our part, as it should be")
     if names and not _has_sdk():
         yield Finding(

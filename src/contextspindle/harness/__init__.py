@@ -17,6 +17,7 @@ An adapter is a module with these names; what it does not do specially it says i
     settings_path(config_dir, project, scope)   the settings file of a scope
 
 A program that has plugins instead of hooks names in ``PLUGIN`` our text that its plugin is made of.
+One that reads hooks from another file beside its settings names that in ``INLINE``.
 
 An adapter is loaded when it is asked for, by name: a hook pays for its own harness only.
 """

@@ -111,6 +111,8 @@ HOOKS = (
 )
 """Event, what to run, seconds until the harness gives up, matcher."""
 ENTRY: tuple[str, ...] = ()
+INLINE = "config.toml"
+"""A file beside that of the hooks, in which a user may write hooks too."""
 
 END_SECONDS = 2.0
 """Of the three that it gives at the end of a session."""

@@ -51,33 +51,73 @@ class Server:
             raise ValueError(f"the server {self._name!r} in it is not ours")
         if entry is not None and self._fits(entry):
             return text
-        wanted: dict[tuple[str, ...], str] = {
-            (key,): canon.text(value) for key, value in self._wanted.items()
-        }
-        tools = (entry or {}).get("tools", {})
-        for one in self._reads:  # a mode that the user chose stays
-            mode = canon.text(tools.get(one, {}).get("approval_mode", "approve"))
-            wanted["tools", one, "approval_mode"] = mode
         if entry is None:
             gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
-            after = f"{text}{gap}[{_SERVERS}.{self._name}]\n" + _lines(wanted)
+            lines = {(key,): canon.text(value) for key, value in self._wanted.items()}
+            after = f"{text}{gap}[{_SERVERS}.{self._name}]\n" + _lines(lines | self._modes({}))
         else:
-            start, end = self._table(text, alone=True)
-            table = ""
-            for line in _whole_lines(text[start:end]):
-                path, value = _said(line)
-                if path in wanted:
-                    said = wanted.pop(path)
-                    fits = repr(_parsed(f"is = {said}")["is"]) == repr(value)
-                    line = line if fits else f"{'.'.join(path)} = {said}{_comment(line)}"
-                table += line
-            if not table.endswith("\n"):
-                table += "\n"
-            after = text[:start] + table + _lines(wanted) + text[end:]
-        self._check(before, _parsed(after))
-        if not self._fits(self._entry(_parsed(after)) or {}):
-            raise ValueError(f"[{_SERVERS}.{self._name}] is written in a way that is not edited")
+            # Its words start our server, or it were not ours: what a user put among them stays.
+            after = self._written(text, (), {("command",): canon.text(self._wanted["command"])})
+            for path, mode in self._modes(entry).items():
+                after = self._written(after, self._nearest(after, path[:-1]), {path: mode})
+        try:
+            parsed = _parsed(after)
+        except ValueError:  # what is there cannot be gone on with elsewhere in the file
+            raise self._not_edited() from None
+        self._check(before, parsed)
+        if not self._fits(self._entry(parsed) or {}):
+            raise self._not_edited()
         return after
+
+    def switched_off(self, text: str) -> str:
+        """What in the text switches our server off, as it stands there; empty if nothing does."""
+        entry = self._entry(_parsed(text))
+        return "enabled = false" if entry and entry.get("enabled") is False else ""
+
+    def _modes(self, entry: dict[str, Any]) -> dict[tuple[str, ...], str]:
+        """The approvals that an entry lacks; a mode that the user chose stays."""
+        held = entry.get("tools")
+        tools = held if isinstance(held, dict) else {}
+        return {
+            ("tools", one, "approval_mode"): canon.text("approve")
+            for one in self._reads
+            if not isinstance(tools.get(one), dict) or "approval_mode" not in tools[one]
+        }
+
+    def _nearest(self, text: str, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The deepest table on the way to ``path`` that has a header of its own."""
+        for length in range(len(path), 0, -1):
+            if self._place(text, path[:length]):
+                return path[:length]
+        return ()
+
+    def _written(
+        self, text: str, below: tuple[str, ...], wanted: dict[tuple[str, ...], str]
+    ) -> str:
+        """The text with keys in the table ``below`` our server's, or in that of the server."""
+        place = self._place(text, below)
+        if place is None:
+            raise self._not_edited()
+        start, end = place
+        left = {path[len(below) :]: said for path, said in wanted.items()}
+        table = ""
+        for line in _whole_lines(text[start:end]):
+            path, value = _said(line)
+            if path in left:
+                said = left.pop(path)
+                fits = repr(_parsed(f"is = {said}")["is"]) == repr(value)
+                line = line if fits else f"{'.'.join(path)} = {said}{_comment(line)}"
+            table += line
+        if not table.endswith("\n"):
+            table += "\n"
+        return text[:start] + table + _lines(left) + text[end:]
+
+    def _not_edited(self) -> ValueError:
+        whole = f"[{_SERVERS}.{self._name}]"
+        return ValueError(
+            f"its {_SERVERS} are written in a way that is not edited here; give each server a"
+            f" table of its own, as {whole}, then try again"
+        )
 
     def without_ours(self, text: str) -> str:
         """The text without our table, and what a user has set below it."""
@@ -87,7 +127,10 @@ class Server:
             return text
         after = text
         while self._entry(_parsed(after)) is not None:
-            start, end = self._table(after)
+            place = self._place(after)
+            if place is None:
+                raise self._not_edited()
+            start, end = place
             head, tail = after[:start], after[end:]
             # One blank line was put before it; one stays between what stands around it.
             if head.endswith("\n\n") and (not tail or tail.startswith(("\n", "\r\n"))):
@@ -102,15 +145,16 @@ class Server:
         return found if isinstance(found, dict) else None
 
     def _fits(self, entry: dict[str, Any]) -> bool:
-        tools = entry.get("tools", {})
-        return {key: entry.get(key) for key in self._wanted} == self._wanted and all(
-            "approval_mode" in tools.get(one, {}) for one in self._reads
+        return (
+            _is_ours(entry)
+            and entry["command"] == self._wanted["command"]
+            and not self._modes(entry)
         )
 
-    def _table(self, text: str, *, alone: bool = False) -> tuple[int, int]:
-        """Where a table of our server stands: its header, and all up to its last key.
+    def _place(self, text: str, below: tuple[str, ...] | None = None) -> tuple[int, int] | None:
+        """Where a table stands: its header, and all up to its last key; None if it has no header.
 
-        With ``alone`` it is the one of the server itself, not one below it.
+        It is the one that is ``below`` our server's, or the first that is of it at all.
         """
         ours = [_SERVERS, self._name]
         start, at = None, 0
@@ -119,12 +163,10 @@ class Server:
                 if start is not None:
                     return start, _end_of_keys(text, start, at)
                 path = _header(line)
-                if path == ours or (not alone and path[:2] == ours):
+                if path[:2] == ours if below is None else path == [*ours, *below]:
                     start = at
             at += len(line)
-        if start is None:
-            raise ValueError(f"{'.'.join(ours)} is written in a way that is not edited")
-        return start, _end_of_keys(text, start, at)
+        return None if start is None else (start, _end_of_keys(text, start, at))
 
     def _check(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         """ValueError if anything but our table says something else than before."""
@@ -139,7 +181,7 @@ class Server:
 
         # As it is shown: 1 is not true, and a value that equals nothing is what it was.
         if repr(others(before)) != repr(others(after)):
-            raise ValueError("it is written in a way that is not edited")
+            raise self._not_edited()
 
 
 def _parsed(text: str) -> dict[str, Any]:

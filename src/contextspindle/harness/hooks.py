@@ -6,7 +6,8 @@ which version it has, and keys may have other names.  Whatever is not ours stays
 its order, to the byte.
 
 Ours is a command that we write or wrote, whole, at an event that we write to.  A line of the user's
-that runs our command among others, or at another event, is the user's.
+that runs our command among others, with other options, or at another event, is the user's.  If it
+does what a hook of ours would do at the same event, it stands for it: two would do it twice.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.jsonc import Node
-    from . import Harness
 
 _JOINTS = ("||", "&&", ";", "|")
 """What ends a command in a shell's line."""
@@ -28,6 +28,8 @@ _VERBS = ("save", "restore")
 """What our hooks tell our command to do, behind ``fuse``."""
 _HARNESS = "--harness"
 """The one option that they give it; its value is behind it."""
+_BY_HAND = ("--transcript", "--session", "--plain", "--from", "--json")
+"""Options with which our command is no hook: it reads no payload, or answers another reader."""
 _PLAIN = "_@%+=:,./-"
 """What a word may hold besides letters and digits, and need no quotes."""
 
@@ -82,7 +84,11 @@ def ours(handler: object) -> str:
 
 
 def running(handler: object) -> str:
-    """The words behind our command in a handler that runs it, alone or in a line of the user's."""
+    """What our command is told in a handler that runs it, alone or in a line of the user's.
+
+    These are the words that a hook of ours for the same purpose has, whatever other options stand
+    there; all of them if it is run as by hand.
+    """
     if not isinstance(handler, dict):
         return ""
     command, given = _command(handler), handler.get("args")
@@ -93,8 +99,23 @@ def running(handler: object) -> str:
         if word.rpartition("/")[2] in NAMES and words[at + 1 : at + 2] == ["fuse"]:
             rest = words[at + 1 :]
             end = next((place for place, one in enumerate(rest) if one in _JOINTS), len(rest))
-            return " ".join(rest[:end]) if rest[1:2] and rest[1] in _VERBS else ""
+            verb = rest[1].rstrip(";&") if rest[1:] else ""
+            return _purpose(rest[:end]) if verb in _VERBS else ""
     return ""
+
+
+def _purpose(told: list[str]) -> str:
+    """The verb, and the harness it is for; all words if it is run as by hand."""
+    options = [one.rstrip(";&") for one in told[2:]]
+    if any(one.partition("=")[0] in _BY_HAND for one in options):
+        return " ".join(told)
+    words = [told[0], told[1].rstrip(";&")]
+    for at, one in enumerate(options):
+        if one.startswith(_HARNESS + "="):
+            words += one.split("=", 1)
+        elif one == _HARNESS:
+            words += options[at : at + 2]
+    return " ".join(words)
 
 
 def _told(words: list[str]) -> str:
@@ -165,49 +186,60 @@ def found(
     return listed
 
 
-def hooked(harness: Harness, config_dir: str, project: str) -> list[str]:
-    """The settings files that run every hook of ours for ``harness``, in whatever line.
+def stood_in(settings: Any, wanted: tuple[Wanted, ...]) -> list[Wanted]:
+    """Those of our hooks for which a line of the user's stands already.
 
-    Of a program with plugins, the files of our plugin.
+    It does the same, at the same event, whenever ours would.
     """
-    wanted = {(event, words) for event, words, _, _ in harness.HOOKS}
-    scopes = ("user", "project", "shared")
-    if plugin := getattr(harness, "PLUGIN", ""):
-        from .plugin import installed
+    theirs = [
+        one
+        for one in found(settings, _events(wanted), running)
+        if not ours(_handler(settings, one))
+    ]
+    return [
+        one
+        for one in wanted
+        if any(
+            (its.event, its.words) == (one.event, one.words)
+            and _covers(_matcher(settings, its), one.matcher)
+            for its in theirs
+        )
+    ]
 
-        paths = dict.fromkeys(harness.settings_path(config_dir, project, one) for one in scopes)
-        return [path for path in paths if installed(path, plugin)]
-    holding: list[str] = []
-    if not wanted:
-        return holding
-    for scope in scopes:
-        path = harness.settings_path(config_dir, project, scope)
-        if scope == "user" and not config_dir:
-            continue  # nobody's home is here
-        try:
-            with open(path, encoding="utf-8") as file:
-                there = found(jsonc.parse(file.read()).value, told=running)
-        except (OSError, ValueError):
-            continue
-        if wanted <= {(one.event, one.words) for one in there} and path not in holding:
-            holding.append(path)
-    return holding
+
+def _handler(settings: Any, one: Found) -> object:
+    group = settings["hooks"][one.event][one.group]
+    return group if one.handler == _ALONE else group["hooks"][one.handler]
+
+
+def _matcher(settings: Any, one: Found) -> object:
+    return settings["hooks"][one.event][one.group].get("matcher", "")
+
+
+def _covers(matcher: object, ours: str) -> bool:
+    """Whether a matcher holds whenever ours does."""
+    if matcher in ("", "*", ".*", ours):
+        return True
+    return isinstance(matcher, str) and ours != "" and {*ours.split("|")} <= {*matcher.split("|")}
 
 
 def with_ours(text: str, wanted: tuple[Wanted, ...], commands: dict[str, str]) -> str:
     """``text`` with exactly the hooks ``wanted``; each of ``commands`` by the words it runs.
 
-    A text that has them already comes back as it is.  ValueError if it is not of this shape.
+    Where a line of the user's stands for one, there is none of ours.  A text that has them already
+    comes back as it is.  ValueError if it is not of this shape.
     """
     if not text.strip(" \t\r\n\ufeff"):
         text += "{}\n"
     root = _checked(text)
-    if _complete(root.value, wanted, commands):
+    stand_ins = stood_in(root.value, wanted)
+    needed = tuple(one for one in wanted if one not in stand_ins)
+    if _complete(root.value, wanted, needed, commands):
         return text
     text = _emptied(text, wanted)
-    if any(one.entry for one in wanted) and "version" not in root.value:
+    if any(one.entry for one in needed) and "version" not in root.value:
         text = jsonc.add_member(text, jsonc.parse(text), "version", VERSION["version"])
-    for one in wanted:
+    for one in needed:
         group: dict[str, Any] = {"matcher": one.matcher} if one.matcher else {}
         command, timeout = one.entry or ("command", "timeout")
         handler = {"type": "command", command: commands[one.words], timeout: one.timeout}
@@ -240,19 +272,21 @@ def _checked(text: str) -> Node:
     return root
 
 
-def _complete(settings: Any, wanted: tuple[Wanted, ...], commands: dict[str, str]) -> bool:
+def _complete(
+    settings: Any,
+    wanted: tuple[Wanted, ...],
+    needed: tuple[Wanted, ...],
+    commands: dict[str, str],
+) -> bool:
+    """Whether of ours there is what is ``needed`` of all that is ``wanted``, and nothing else."""
     held = found(settings, _events(wanted))
     there = sorted((one.event, one.words, one.command) for one in held)
-    if there != sorted((one.event, one.words, commands[one.words]) for one in wanted):
+    if there != sorted((one.event, one.words, commands[one.words]) for one in needed):
         return False
-    groups = settings["hooks"]
-    if any(one.entry for one in wanted) and "version" not in settings:
+    if any(one.entry for one in needed) and "version" not in settings:
         return False
-    shapes = {
-        (one.event, groups[one.event][one.group].get("matcher", ""), one.handler == _ALONE)
-        for one in held
-    }
-    return shapes == {(one.event, one.matcher, bool(one.entry)) for one in wanted}
+    shapes = {(one.event, _matcher(settings, one), one.handler == _ALONE) for one in held}
+    return shapes == {(one.event, one.matcher, bool(one.entry)) for one in needed}
 
 
 def _events(wanted: tuple[Wanted, ...]) -> set[str]:

@@ -15,14 +15,14 @@ import os
 import shlex
 
 from ..core import jsonc
-from ..core.text import clean, folded, shortened
+from ..core.text import clean
 from ..core.value import Value
 from ..errors import InvalidInput, SettingsBusy, SettingsDamaged, SpindleError, StoreUnavailable
 from . import entries, hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     from .hooks import Wanted
@@ -168,6 +168,8 @@ def hooks_piece(
     commands = {one.words: command_line(launcher, one.words, shared=shared) for one in wanted}
 
     def look() -> list[str]:
+        from .trial import foreign_text
+
         said = foreign_text(shells, startup)
         return [said] if said else []
 
@@ -366,36 +368,6 @@ def _done(change: _Change, action: str, put: list[_Written]) -> Setup:
     return Setup(path, action, before, after, what=part.NAME)
 
 
-def foreign_text(shells: Iterable[str], startup: Iterable[str]) -> str:
-    """What a shell prints before a hook's own answer, as a problem; empty if it prints nothing.
-
-    ``startup`` are files that it may read, in which the text is looked for.
-    """
-    import subprocess
-
-    for shell in shells:
-        try:
-            ran = subprocess.run(  # noqa: S603 (the user's own shell)
-                [shell, "-c", ":"], input=b"", capture_output=True, timeout=20, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        said = folded(ran.stdout.decode("utf-8", "replace"))
-        if said:
-            likely = next((path for path in startup if _holds_words(path, said)), "")
-            named = f"; it stands in {likely}" if likely else ""
-            return f"{shell} prints {shortened(said, 60)!r} before our answer{named}"
-    return ""
-
-
-def _holds_words(path: str, said: str) -> bool:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return said.split()[0] in file.read()
-    except OSError:
-        return False
-
-
 def meaning(text: str | None) -> object:
     """What a JSON text says; an empty one says nothing, which is what an empty object says."""
     return jsonc.parse(text).value if text and text.strip(" \t\r\n\ufeff") else {}
@@ -462,6 +434,7 @@ def _put(
 ) -> None:
     """The whole file or none of it; no content is no file.
 
+    A file of several names is written where it is, and a crash may then cut it off.
     _ChangedMeanwhile if it does not hold what is ``expected``: then it stays so.
     """
     if content is None:
@@ -470,6 +443,15 @@ def _put(
         folder = os.path.dirname(path)
         if os.path.basename(folder) in hooks.NAMES and not os.listdir(folder):
             os.rmdir(folder)  # it was made for this file
+        return
+    if os.path.exists(path) and os.stat(path).st_nlink > 1:
+        # Its other names are to say the same; a file put in its place would be another one.
+        _expect(path, expected)
+        with open(path, "r+b") as file:
+            file.write(content)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
     mode = _mode(path) if mode is None else mode

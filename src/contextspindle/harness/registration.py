@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 
-from ..core import jsonc
+from ..core import canon, jsonc
 from ..core.value import Value
-from ..errors import InvalidInput, SettingsDamaged, StoreError, in_words
+from ..errors import InvalidInput, SettingsDamaged, SpindleError, StoreError, in_words
 from . import codex_config, entries, install
 from .entries import SERVER, WORDS, is_ours
 from .install import Piece, Setup
@@ -55,6 +55,10 @@ class _Program(Value):
     """What an entry needs besides the command and its words."""
     one_list: bool = False
     """Whether the command and its words are one list."""
+    off: tuple[str, bool] | None = None
+    """The key of an entry, and its value, that switch the server off."""
+    excludes: bool = False
+    """Whether the settings may name servers that are not to run."""
 
 
 _STDIO = (("type", "stdio"),)
@@ -81,6 +85,7 @@ PROGRAMS = {
         folder="{qwen-code}",
         commands=("qwen",),
         rules="{qwen-code}/QWEN.md",
+        excludes=True,
     ),
     "droid": _Program(
         "{droid}/mcp.json",
@@ -89,6 +94,7 @@ PROGRAMS = {
         commands=("droid",),
         rules="{droid}/AGENTS.md",
         more=_STDIO,
+        off=("disabled", True),
     ),
     "gemini": _Program(
         "{home}/.gemini/settings.json",
@@ -96,6 +102,7 @@ PROGRAMS = {
         folder="{gemini}",
         commands=("gemini",),
         rules="{gemini}/GEMINI.md",
+        excludes=True,
     ),
     "copilot-cli": _Program(
         "{copilot-cli}/mcp-config.json",
@@ -115,6 +122,7 @@ PROGRAMS = {
         keys=("mcp",),
         more=(("type", "local"), ("enabled", True)),
         one_list=True,
+        off=("enabled", False),
     ),
     "cursor": _Program(
         "{home}/.cursor/mcp.json",
@@ -200,12 +208,23 @@ def rules_piece(name: str, settings: Settings) -> Piece | None:
     return Piece(path, Section(text_of("rules.md")))
 
 
+def switched_off(pieces: list[Piece]) -> list[tuple[str, str]]:
+    """The files, of those that ``pieces`` go into, in which our server is switched off, and how."""
+    told = ((one.path, _off(one.part, install.text_in(one.path) or "")) for one in pieces)
+    return [(path, said) for path, said in told if said]
+
+
+def _off(part: Part, text: str) -> str:
+    by = part.switched_off(text) if isinstance(part, (_Entry, codex_config.Server)) else ""
+    return by and f"our server is switched off in it, by {by}; take that out, and it is on again"
+
+
 def standing(
     name: str, *, settings: Settings, project: str, launcher: str, reads: tuple[str, ...]
-) -> list[tuple[str, Setup]]:
+) -> list[tuple[str, Setup, str]]:
     """Each scope of the program ``name`` in which our server is, with a check of every file.
 
-    A file that is damaged has that as its problem.
+    And whether it is switched off there.  A file that is damaged has that as its problem.
     """
     found = []
     for scope in (USER, PROJECT, SHARED):
@@ -215,17 +234,19 @@ def standing(
             continue  # the program has no such scope, or there is no home folder
         for number, (path, part) in enumerate(parts):
             try:
-                if not part.there(install.text_in(path) or ""):
+                text = install.text_in(path) or ""
+                if not part.there(text):
                     if not number:
                         break  # no server here
                     continue
                 needs = "" if scope == SHARED else launcher
-                found.append((scope, install.carry_out(path, part, install.CHECK, needs=needs)))
+                looked = install.carry_out(path, part, install.CHECK, needs=needs)
+                found.append((scope, looked, _off(part, text)))
             except (SettingsDamaged, StoreError) as error:
-                found.append((scope, Setup(path, install.CHECK, None, None, (error.message,))))
+                found.append((scope, Setup(path, install.CHECK, None, None, (error.message,)), ""))
             except ValueError as error:
                 damage = f"it cannot be read: {in_words(error)}"
-                found.append((scope, Setup(path, install.CHECK, None, None, (damage,))))
+                found.append((scope, Setup(path, install.CHECK, None, None, (damage,)), ""))
     return found
 
 
@@ -255,7 +276,28 @@ def _parts(
             assert rules is not None
             parts.append((rules.path, rules.part))
         return parts
-    return [(place.path, _Entry(PROGRAMS[name], place.keys, command))]
+    part = _Entry(PROGRAMS[name], place.keys, command)
+    if name == "opencode":
+        return [(path, part) for path in _of_both(place.path, part)]
+    return [(place.path, part)]
+
+
+def _of_both(path: str, part: _Entry) -> list[str]:
+    """Which of two files that OpenCode reads is ours: with comments by its name, or without.
+
+    The one that holds our entry, and both if both do; else the one that is there.
+    """
+    named = path + "c"
+    if not os.path.exists(named):
+        return [path]
+    holding = []
+    for one in (named, path):
+        try:
+            if part.there(install.text_in(one) or ""):
+                holding.append(one)
+        except (SpindleError, ValueError):
+            continue  # told when it is to be edited, if it is
+    return holding or [named]
 
 
 def _place(name: str, scope: str, settings: Settings, project: str) -> Place:
@@ -269,8 +311,6 @@ def _place(name: str, scope: str, settings: Settings, project: str) -> Place:
     path = form.format_map(_folders(settings, project))
     if not os.path.isabs(path):
         raise InvalidInput("There is no home folder", hint="Use --shared in a project.")
-    if name == "opencode" and os.path.exists(path + "c"):
-        path += "c"  # with comments, by its name
     keys = program.keys if scope != PROJECT else ("projects", project, *program.keys)
     return Place(path, keys)
 
@@ -299,7 +339,9 @@ class _Entry:
     NAME = "server entries"
 
     def __init__(self, program: _Program, keys: tuple[str, ...], command: str) -> None:
+        self._program = program
         self._keys = keys
+        self._command = command
         self._wanted: dict[str, Any] = dict(program.more)
         if program.one_list:
             self._wanted["command"] = [command, *WORDS]
@@ -337,9 +379,27 @@ class _Entry:
             node = now.member(key)
             if node is None:
                 text = jsonc.add_member(text, now, key, value)
-            elif node.value != value and key in ("command", "args", "type"):
+            elif node.value == value or key not in ("command", "args", "type"):
+                continue
+            elif not _starts_it(node):
                 text = jsonc.replaced(text, node, value)
+            elif key == "command" and node.items[0].value != self._command:
+                text = jsonc.replaced(text, node.items[0], self._command)
         return text
+
+    def switched_off(self, text: str) -> str:
+        """What in the text switches our server off, as it stands there; empty if nothing does."""
+        _, entry = self._found(text) if text.strip(entries.BLANK) else ([], None)
+        if entry is None or not is_ours(entry.value):
+            return ""
+        if self._program.off:
+            key, value = self._program.off
+            if entry.value.get(key) is value:
+                return f'"{key}": {canon.text(value)}'
+        said = install.meaning(text)
+        rules = said.get("mcp") if self._program.excludes and isinstance(said, dict) else None
+        excluded = rules.get("excluded") if isinstance(rules, dict) else None
+        return '"mcp.excluded"' if isinstance(excluded, list) and SERVER in excluded else ""
 
     def without_ours(self, text: str) -> str:
         """The text without our entry, and without the objects that held nothing else."""
@@ -362,3 +422,8 @@ class _Entry:
                 return reached, None
             reached.append(node)
         return reached[:-1], reached[-1]
+
+
+def _starts_it(words: jsonc.Node) -> bool:
+    """Whether a list of words starts our server, whatever options a user has put among them."""
+    return isinstance(words.value, list) and WORDS[0] in words.value

@@ -43,7 +43,8 @@ class Section:
         found = self._found(text)
         if found:
             start, end = found
-            return text[:start] + self._section(text, _place(text[start:end])) + text[end:]
+            own = text[start:end]  # around it a line's end may have come about by our own gap
+            return text[:start] + self._section(own, _place(own)) + text[end:]
         if not text:
             return self._section(text, _EMPTY if self._exists else "")
         line = _line_end(text)
@@ -57,7 +58,7 @@ class Section:
         if not found:
             return text
         start, end = found
-        before, behind, line = text[:start], text[end:], _line_end(text)
+        before, behind, line = text[:start], text[end:], _line_end(text[start:end])
         if _place(text[start:end]) == _UNENDED:
             before = before.removesuffix(line * 2)
         elif before.endswith("\n" + line):
@@ -70,7 +71,7 @@ class Section:
         return found is not None and _place(text[found[0] : found[1]]) == _EMPTY
 
     def _section(self, text: str, place: str) -> str:
-        """The section as it stands in ``text``: its lines end as the others do."""
+        """The section, its lines ending as those of ``text`` do."""
         by = f"written by 'contextspindle {self._by}', taken out by its --remove"
         lines = f"{_MARK}{place}; {by} -->\n{self._text}\n{END}\n"
         return lines.replace("\n", _line_end(text))

@@ -14,6 +14,10 @@ import subprocess
 from ..core.text import folded, shortened
 from ..core.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 BARE_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 """The PATH that a program has which no shell has started."""
 SECONDS = 10.0
@@ -104,3 +108,31 @@ def told(out: str) -> tuple[str, str]:
     except (ValueError, LookupError, TypeError):
         return "", out
     return (text, out[:start]) if isinstance(text, str) else ("", out)
+
+
+def foreign_text(shells: Iterable[str], startup: Iterable[str]) -> str:
+    """What a shell prints before a hook's own answer, as a problem; empty if it prints nothing.
+
+    ``startup`` are files that it may read, in which the text is looked for.
+    """
+    for shell in shells:
+        try:
+            ran = subprocess.run(  # noqa: S603 (the user's own shell)
+                [shell, "-c", ":"], input=b"", capture_output=True, timeout=20, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        said = folded(ran.stdout.decode("utf-8", "replace"))
+        if said:
+            likely = next((path for path in startup if _holds_words(path, said)), "")
+            named = f"; it stands in {likely}" if likely else ""
+            return f"{shell} prints {shortened(said, 60)!r} before our answer{named}"
+    return ""
+
+
+def _holds_words(path: str, said: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return said.split()[0] in file.read()
+    except OSError:
+        return False

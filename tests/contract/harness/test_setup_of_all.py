@@ -13,6 +13,7 @@ from contextspindle import cli, programs
 from contextspindle.core import jsonc
 from contextspindle.harness import codex, gemini, hooks
 from contextspindle.harness.registration import PROGRAMS
+from contextspindle.harness.sections import Section
 
 READS = ("contextspindle_task_show", "contextspindle_task_list")
 FOLDERS = {
@@ -244,6 +245,53 @@ def test_the_section_goes_into_the_instructions_and_other_words_stay(home, name)
     assert text.startswith("Be kind.\r\nAlways.\r\n\r\n<!-- contextspindle: begin")
     set_up(name, "remove")
     assert bytes_below(home) == {str(path): b"Be kind.\r\nAlways."}
+
+
+ENDS = ["\r", "\x0c\n\n\r", "a\r\nb\r", "a\nb\r\n", "a\rb\r"]
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_lines_that_end_oddly_get_our_section_once_and_are_given_back(home, text):
+    """Our own blank line behind a lone return makes no file of the other kind of lines."""
+    path = home / ".gemini" / "GEMINI.md"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    set_up("gemini", "write", ("instructions",))
+    written = path.read_bytes()
+    set_up("gemini", "write", ("instructions",))
+    assert path.read_bytes() == written
+    set_up("gemini", "remove", ("instructions",))
+    assert path.read_bytes() == text.encode()
+    section = Section("ours")  # without the copy too
+    assert section.without_ours(section.with_ours(text)) == text
+
+
+def test_a_file_of_two_names_keeps_both_and_says_the_same_under_each(home):
+    path, other = home / ".gemini" / "settings.json", home / "dotfiles.json"
+    path.parent.mkdir()
+    path.write_text(BUSY)
+    path.chmod(0o640)
+    os.link(path, other)
+    set_up("gemini", "write")
+    assert path.samefile(other)
+    assert other.stat().st_mode & 0o777 == 0o640
+    assert "contextspindle" in said(other)["mcpServers"]
+    set_up("gemini", "remove")
+    assert (path.samefile(other), other.read_text()) == (True, BUSY)
+    assert bytes_below(home) == {str(path): BUSY.encode(), str(other): BUSY.encode()}
+
+
+def test_the_copy_beside_a_committed_file_goes_with_the_last_of_ours(home):
+    """It lies in the user's checkout as long as ours is in the file."""
+    Path(".mcp.json").write_text('{"mcpServers": {}}\n')
+    Path(".claude").mkdir()
+    Path(".claude/settings.json").write_text('{"theme": "x"}\n')
+    before = bytes_below(Path.cwd())
+    set_up("claude-code", "write", programs.PARTS[:2], "shared")
+    assert len(bytes_below(Path.cwd())) == 4
+    Path(".mcp.json").write_text(Path(".mcp.json").read_text() + "\n")
+    set_up("claude-code", "remove", programs.PARTS[:2], "shared")
+    assert bytes_below(Path.cwd()).keys() == before.keys()
 
 
 def test_a_linked_file_stays_a_link_with_both_parts_in_it(home):

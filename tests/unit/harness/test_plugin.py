@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.errors import SettingsDamaged
-from contextspindle.harness import adapter, hooks, opencode, plugin
+from contextspindle.harness import adapter, holding, opencode, plugin
 from contextspindle.harness.install import carried_out
 
 FOREIGN = "// contextspindle, by somebody else\nexport const Other = async () => ({})\n"
@@ -133,7 +133,7 @@ def test_a_check_tells_when_nothing_is_there_and_when_the_command_is_gone(carry_
 
 
 def test_the_files_that_hold_it_are_found(carry_out, home, tmp_path):
-    found = lambda: hooks.hooked(  # noqa: E731
+    found = lambda: holding.hooked(  # noqa: E731
         adapter("opencode"), str(home / "config" / "opencode"), str(tmp_path)
     )
     assert found() == []

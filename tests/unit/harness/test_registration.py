@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
+import re
 from pathlib import Path
 
 import pytest
@@ -189,8 +189,83 @@ def test_an_entry_of_ours_is_brought_up_to_date_and_what_a_user_added_stays(mach
     assert entry == {
         "command": LAUNCHER,
         "env": {"CONTEXTSPINDLE_ACTOR": "ada"},
-        "args": ["mcp"],
+        "args": ["mcp", "--tools", "few"],
     }
+
+
+OPTIONS = [
+    ["mcp", "--tools", "few"],
+    ["mcp", "--resources", "--workspace", "/x y"],
+    ["--workspace", "/x", "mcp"],
+]
+
+
+@pytest.mark.parametrize("name", JSON_PROGRAMS)
+@pytest.mark.parametrize("words", OPTIONS)
+def test_options_that_a_user_gave_our_server_stay_as_they_stand(machine, name, words, monkeypatch):
+    """Only the command is ours to change, whatever stands behind it."""
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    machine(name, "write", launcher="/old/bin/contextspindle")
+    place = machine.place(name)
+    laid_out = ",\n      ".join(json.dumps(one) for one in words)
+    theirs = re.sub(r'"mcp"(?=\s*\])', lambda _: laid_out, place.read_text())
+    place.write_text(theirs)
+    machine(name)
+    assert place.read_text() == theirs.replace("/old/bin/contextspindle", LAUNCHER)
+    assert not any(one.problems for one in machine(name, "check"))
+    assert not any(one.changed() for one in machine(name, "write"))
+    machine(name, "remove")
+    assert "contextspindle" not in (place.read_text() if place.exists() else "")
+
+
+def test_a_command_without_the_word_that_starts_our_server_gets_it(machine):
+    place = machine.place("opencode")
+    place.parent.mkdir(parents=True)
+    place.write_text(
+        '{"mcp": {"contextspindle": {"command": ["/old/contextspindle"], "args": ["mcp"]}}}'
+    )
+    machine("opencode")
+    assert json.loads(place.read_text())["mcp"]["contextspindle"]["command"] == [LAUNCHER, "mcp"]
+
+
+def test_an_entry_stays_in_the_file_of_opencode_that_it_is_in(machine):
+    """OpenCode reads both files; one that comes later does not hide our entry from us."""
+    plain = machine.place("opencode")
+    plain.parent.mkdir(parents=True)
+    plain.write_text('{"theme": "x"}\n')
+    machine("opencode")
+    named = plain.with_suffix(".jsonc")
+    named.write_text('{\n  // mine\n  "theme": "y"\n}\n')
+    assert machine.place("opencode") == plain
+    assert not machine("opencode", "write")[0].changed()
+    machine("opencode", "remove")
+    assert plain.read_text() == '{"theme": "x"}\n'
+    assert machine.place("opencode") == named
+    machine("opencode")
+    assert "contextspindle" in named.read_text()
+    assert plain.read_text() == '{"theme": "x"}\n'
+
+
+def test_an_entry_that_is_in_both_files_of_opencode_leaves_both(machine):
+    plain = machine.place("opencode")
+    plain.parent.mkdir(parents=True)
+    machine("opencode")
+    named = plain.with_suffix(".jsonc")
+    named.write_bytes(plain.read_bytes())
+    machine("opencode", "remove")
+    assert [one for one in machine.files() if "contextspindle" in Path(one).read_text()] == []
+
+
+def test_a_file_of_opencode_that_is_damaged_is_told_and_hides_no_other(machine):
+    plain = machine.place("opencode")
+    plain.parent.mkdir(parents=True)
+    plain.with_suffix(".jsonc").write_text("{")
+    with pytest.raises(SettingsDamaged, match="jsonc"):
+        machine("opencode")
+    ours = '"mcp": {"contextspindle": {"command": ["/old/contextspindle", "mcp"]}}'
+    plain.write_text(f'{{"theme": "x", {ours}}}')
+    machine("opencode", "remove")
+    assert json.loads(plain.read_text()) == {"theme": "x"}
 
 
 @pytest.mark.parametrize(
@@ -222,201 +297,6 @@ def test_a_program_or_a_scope_that_is_not_known_is_refused(machine):
     with pytest.raises(InvalidInput) as refused:
         machine("cursor", scope="project")
     assert "--shared" in refused.value.hint
-
-
-# -- codex
-
-CONFIG = """model = "x"  # mine
-notify = [
-    "a", # [mcp_servers.contextspindle]
-]
-text = '''
-[mcp_servers.contextspindle]
-'''
-
-[mcp_servers.other]
-command = "a"
-
-[mcp_servers.other.env]
-A = "b"
-
-[profiles.x]
-model = "y\""""
-
-
-@pytest.fixture
-def codex(machine):
-    """Codex's settings, with a good deal in them."""
-    folder = machine.home / ".codex"
-    folder.mkdir()
-    (folder / "config.toml").write_text(CONFIG)
-    (folder / "AGENTS.md").write_text("# Mine\n\nBe kind.\n")
-    return folder
-
-
-def server(codex):
-    return tomllib.loads((codex / "config.toml").read_text())["mcp_servers"]["contextspindle"]
-
-
-def test_codex_gets_a_server_with_its_reading_tools_approved_a_skill_and_a_section(machine, codex):
-    machine("codex")
-    assert server(codex) == {
-        "command": LAUNCHER,
-        "args": ["mcp"],
-        "tools": {one: {"approval_mode": "approve"} for one in READS},
-    }
-    assert (codex / "config.toml").read_text().startswith(CONFIG)
-    skill = (codex / "skills" / "contextspindle" / "SKILL.md").read_text()
-    assert skill.startswith("---\nname: contextspindle\n")
-    rules = (codex / "AGENTS.md").read_text()
-    assert rules.startswith("# Mine\n\nBe kind.\n\n<!-- contextspindle: begin")
-    assert rules.count("<!-- contextspindle: ") == 2
-
-
-def test_codex_is_given_back_its_very_bytes(machine, codex):
-    machine("codex")
-    machine("codex", "remove")
-    assert (codex / "config.toml").read_text() == CONFIG
-    assert (codex / "AGENTS.md").read_text() == "# Mine\n\nBe kind.\n"
-    assert sorted(os.listdir(codex)) == ["AGENTS.md", "config.toml", "skills"]
-
-
-def test_what_a_user_changed_meanwhile_stays_when_ours_goes(machine, codex):
-    machine("codex")
-    path = codex / "config.toml"
-    path.write_text(path.read_text() + '\n[mcp_servers.contextspindle.env]\nA = "b"\n[z]\na = 1\n')
-    rules = codex / "AGENTS.md"
-    rules.write_text(rules.read_text() + "\nAnd more.\n")
-    machine("codex", "remove")
-    said = tomllib.loads(path.read_text())
-    assert said == {**tomllib.loads(CONFIG), "z": {"a": 1}}
-    assert "# mine" in path.read_text()
-    assert rules.read_text() == "# Mine\n\nBe kind.\n\nAnd more.\n"
-
-
-def test_codex_keeps_what_a_user_set_on_our_server(machine, codex):
-    machine("codex")
-    path = codex / "config.toml"
-    path.write_text(
-        path.read_text()
-        .replace(LAUNCHER, "/old/contextspindle")
-        .replace(f'tools.{READS[0]}.approval_mode = "approve"\n', "")
-        .replace(f'{READS[1]}.approval_mode = "approve"', f'{READS[1]}.approval_mode = "prompt"')
-        + "startup_timeout_sec = 30\n"
-    )
-    machine("codex")
-    assert server(codex) == {
-        "command": LAUNCHER,
-        "args": ["mcp"],
-        "startup_timeout_sec": 30,
-        "tools": {
-            READS[0]: {"approval_mode": "approve"},
-            READS[1]: {"approval_mode": "prompt"},
-        },
-    }
-
-
-def test_a_comment_above_the_next_table_stays_when_ours_goes(machine, codex):
-    machine("codex")
-    path = codex / "config.toml"
-    text = path.read_text()
-    more = "\n# about z\n# and more\n[z] # z\na = 1\n"
-    path.write_text(text + "# below ours\n" + more)
-    machine("codex", "remove")
-    assert path.read_text() == CONFIG + "\n\n# below ours\n" + more
-
-
-def test_what_says_the_same_but_is_of_another_type_is_no_reason_to_give_the_copy_back(
-    machine, codex
-):
-    path = codex / "config.toml"
-    path.write_text("on = 1\nnot_a_number = nan\n")
-    machine("codex")
-    path.write_text(path.read_text().replace("on = 1", "on = true # now"))
-    machine("codex", "remove")
-    assert path.read_text() == "on = true # now\nnot_a_number = nan\n"
-
-
-def test_an_update_keeps_what_a_user_wrote_into_our_table(machine, codex):
-    path = codex / "config.toml"
-    path.write_text(
-        CONFIG + "\n\n[mcp_servers.contextspindle] # ours\n"
-        'command_note = "mine"\n'
-        'command = "/old/contextspindle" # moved "#" twice\n'
-        'args = [ # none\n  "mcp",\n  "x",\n]\n'
-        'args_of_mine = ["y"]\n'
-        f'tools.{READS[0]}.approval_mode_note = "mine"\n'
-        "# about z\n[z]\na = 1\n"
-    )
-    machine("codex")
-    text = path.read_text()
-    assert server(codex) == {
-        "command": LAUNCHER,
-        "args": ["mcp"],
-        "command_note": "mine",
-        "args_of_mine": ["y"],
-        "tools": {
-            READS[0]: {"approval_mode": "approve", "approval_mode_note": "mine"},
-            READS[1]: {"approval_mode": "approve"},
-        },
-    }
-    assert '[mcp_servers.contextspindle] # ours\ncommand_note = "mine"\n' in text
-    assert f'command = "{LAUNCHER}"  # moved "#" twice\nargs = ["mcp"]\n' in text
-    assert text.endswith("\n# about z\n[z]\na = 1\n")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        'mcp_servers = { contextspindle = { command = "/x/contextspindle", args = ["mcp"] } }\n',
-        '[mcp_servers]\ncontextspindle.command = "/x/contextspindle"\n'
-        'contextspindle.args = ["mcp", "x"]\n',
-        '[mcp_servers.contextspindle]\ncommand = "docker"\n',
-        "not = toml = at all",
-    ],
-)
-def test_codex_settings_of_a_form_that_is_not_edited_are_refused_before_anything(
-    machine, codex, content
-):
-    (codex / "config.toml").write_text(content)
-    with pytest.raises(SettingsDamaged):
-        machine("codex")
-    assert (codex / "config.toml").read_text() == content
-    assert sorted(os.listdir(codex)) == ["AGENTS.md", "config.toml"]
-    assert (codex / "AGENTS.md").read_text() == "# Mine\n\nBe kind.\n"
-
-
-def test_a_skill_or_marks_of_somebody_elses_are_left_alone_and_nothing_is_written(machine, codex):
-    skill = codex / "skills" / "contextspindle" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("mine")
-    with pytest.raises(SettingsDamaged, match="another file of this name"):
-        machine("codex")
-    assert (codex / "config.toml").read_text() == CONFIG
-    skill.unlink()
-    rules = codex / "AGENTS.md"
-    rules.write_text("<!-- contextspindle: begin -->\nno end\n")
-    with pytest.raises(SettingsDamaged, match="marks"):
-        machine("codex")
-    assert (codex / "config.toml").read_text() == CONFIG
-
-
-def test_nobody_is_approved_for_a_colleague(machine):
-    machine("codex", "write", "shared")
-    said = tomllib.loads(machine.place("codex", "shared").read_text())
-    assert said["mcp_servers"]["contextspindle"] == {"command": "contextspindle", "args": ["mcp"]}
-    assert [Path(path).name for path in machine.files()] == ["config.toml"]
-
-
-def test_a_section_from_an_older_version_is_replaced_in_its_place(machine, codex):
-    rules = codex / "AGENTS.md"
-    old = "<!-- contextspindle: begin; old -->\nold words\n<!-- contextspindle: end -->\n"
-    rules.write_text(f"before\n\n{old}\nbehind\n")
-    machine("codex")
-    text = rules.read_text()
-    assert text.startswith("before\n\n<!-- contextspindle: begin")
-    assert text.endswith("<!-- contextspindle: end -->\n\nbehind\n")
-    assert "old words" not in text
 
 
 def test_the_actions_are_those_of_the_hooks():

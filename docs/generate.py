@@ -241,6 +241,11 @@ def settings() -> str:
                 ("`XDG_STATE_HOME`", "where what belongs to the user and no project is kept"),
                 ("`XDG_CONFIG_HOME`", "where programs keep settings; `~/.config` without it"),
                 (
+                    ", ".join(f"`{name}`" for name in config.PROJECT_FOLDERS),
+                    "the project of a session, set by its program for its hooks: its workspace is"
+                    " that one's while the session is in it, in whatever checkout",
+                ),
+                (
                     "`CLAUDE_CODE_SESSION_ID`",
                     "whose handoff `contextspindle_handoff` gives, where no session is named",
                 ),

@@ -59,6 +59,8 @@ class Settings(Value):
     """The folder of each harness's own settings, by its name; empty without a home."""
     config_home: str = ""
     """The folder in which programs keep a user's settings; empty without a home."""
+    projects: tuple[str, ...] = ()
+    """Folders that a harness, for whose session this process runs, says are that session's."""
     temporary: tuple[str, ...] = ()
     """Folders for temporary files, where no workspace is made unasked."""
     shell: str = ""
@@ -110,6 +112,8 @@ HARNESS_FOLDERS: dict[str, tuple[str, str]] = {
 }
 """Where a harness keeps its own settings: the variable that names the folder, if it has one, and
 the folder in the home folder otherwise."""
+PROJECT_FOLDERS = ("CLAUDE_PROJECT_DIR", "FACTORY_PROJECT_DIR")
+"""The variables by which a harness tells its hooks the folder in which a session began."""
 STARTUP = (".zshenv", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile")
 """Names of such files in a home folder."""
 
@@ -167,6 +171,7 @@ def surroundings(environ: Mapping[str, str] | None = None) -> Settings:
         state=os.path.join(state_base, "contextspindle") if state_base else "",
         folders=folders,
         config_home=config_home,
+        projects=tuple(environ[name] for name in PROJECT_FOLDERS if environ.get(name)),
         temporary=tuple(os.path.realpath(folder) for folder in temporary if folder),
         shell=environ.get("SHELL", ""),
         startup=(

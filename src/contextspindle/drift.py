@@ -33,7 +33,7 @@ def place(folder: str) -> dict[str, str]:
 
     Empty outside of a checkout.
     """
-    top = gitfiles.checkout(folder) if folder else None
+    top = gitfiles.checkout(os.path.realpath(folder)) if folder else None
     if top is None:
         return {}
     commit, branch = gitfiles.head(top)

@@ -60,6 +60,12 @@ def top_of(folder: str) -> str | None:
     return main_worktree(top) if top else None
 
 
+def shared_place_of(folder: str) -> str | None:
+    """The folder that all worktrees share of the checkout that ``folder`` is in."""
+    top = checkout(folder)
+    return shared_place(top) if top else None
+
+
 def head(top: str) -> tuple[str, str]:
     """The commit that is checked out at ``top``, and its branch; empty where there is none."""
     git = _git_folder(top)
@@ -182,15 +188,72 @@ def _uses_sha256(git: str) -> bool:
 
 def main_worktree(top: str) -> str:
     """The main worktree of a linked one; ``top`` itself for any other checkout."""
+    return _main_of(_repository(top)) or top
+
+
+def shared_place(top: str) -> str:
+    """The folder that all worktrees of the repository share, of a linked one; else ``top`` itself.
+
+    Git takes it away with none of them: it is the main worktree, or where there is none, or none
+    that can be known, the repository's own folder.
+    """
+    shared = _repository(top)
+    if not shared:
+        return top
+    if main := _main_of(shared):
+        return main
+    # What lies beside a repository may be anything, other repositories too: so it has to say that
+    # it is this one's.  A submodule's repository names its checkout.
+    for place in (os.path.dirname(shared), _named_checkout(shared)):
+        if place and _are_one(_git_folder(place), shared):
+            return os.path.realpath(place)
+    return os.path.realpath(shared)
+
+
+def _main_of(repository: str) -> str:
+    main = os.path.dirname(repository)
+    return main if os.path.basename(repository) == ".git" and os.path.isdir(main) else ""
+
+
+def _repository(top: str) -> str:
+    """The folder of the repository that the linked worktree ``top`` is of.
+
+    Empty for any other checkout.
+    """
     git = _git_folder(top)
     common = _first_line(os.path.join(git, "commondir"))
     back = _first_line(os.path.join(git, "gitdir"))
-    # Git keeps the link in both directions; one that does not lead back here is not git's.
-    if not common or os.path.realpath(back) != os.path.realpath(os.path.join(top, ".git")):
-        return top
+    if not common or not back:
+        return ""
     shared = os.path.normpath(os.path.join(git, common))
-    main = os.path.dirname(shared)
-    return main if os.path.basename(shared) == ".git" and os.path.isdir(main) else top
+    # Git keeps the link in both directions, and the one that leads back in the repository itself.
+    # One that is not so is not git's.
+    leads_back = _are_one(os.path.join(git, back), os.path.join(top, ".git"))
+    its_own = leads_back and _are_one(os.path.dirname(git), os.path.join(shared, "worktrees"))
+    return shared if its_own else ""
+
+
+def _are_one(path: str, other: str) -> bool:
+    """Whether two paths are the same; they mostly are to the letter, which costs nothing to see."""
+    return path == other or os.path.realpath(path) == os.path.realpath(other)
+
+
+def _named_checkout(repository: str) -> str:
+    """The checkout that the settings of a repository name; empty if they name none.
+
+    It counts only if that leads back here, so the section of the settings need not be looked at.
+    """
+    try:
+        with open(
+            os.path.join(repository, "config"), encoding="utf-8", errors="surrogateescape"
+        ) as file:
+            for line in file:
+                name, equals, value = line.strip().partition("=")
+                if equals and name.strip().lower() == "worktree":
+                    return os.path.normpath(os.path.join(repository, value.strip().strip('"')))
+    except OSError:
+        pass
+    return ""
 
 
 def _first_line(path: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .store.marks import Marks
 
 FOLDER = ".contextspindle"
+LEDGER = os.path.join("tasks", "ledger.sqlite3")
 
 
 def here(start: str | None) -> str:
@@ -44,10 +45,11 @@ def walk(here: str, settings: Settings) -> tuple[str | None, str]:
         holds = os.path.lexists(os.path.join(folder, FOLDER))
         top = os.path.lexists(os.path.join(folder, ".git"))
         if top and not _is_foreign(folder):
-            # A linked worktree shares the workspace of its main one.
-            main = gitfiles.main_worktree(folder)
-            if os.path.lexists(os.path.join(main, FOLDER)):
-                folder, holds = main, True
+            # A linked worktree shares the workspace of its repository.
+            shared = gitfiles.shared_place(folder)
+            if shared != folder and not (holds and _is_in_use(folder, shared)):
+                holds = os.path.lexists(os.path.join(shared, FOLDER))
+                folder = shared if holds else folder
         if holds:
             _check_owner(folder)
             check_links(folder)
@@ -56,6 +58,20 @@ def walk(here: str, settings: Settings) -> tuple[str | None, str]:
         if top or folder in (settings.home, above) or _is_foreign(folder):
             return None, folder
         folder = above
+
+
+def _is_in_use(top: str, shared: str) -> bool:
+    """Whether a linked worktree keeps to a ledger of its own, rather than to the ``shared`` place.
+
+    Where there is a workspace in both, its own was made there only if there is no main worktree: so
+    it was done once.  Beside a main one it came in with a commit, or as a copy.
+    """
+    folder = os.path.join(top, FOLDER)
+    if not os.path.lexists(os.path.join(folder, LEDGER)):
+        return False
+    if not os.path.lexists(os.path.join(shared, FOLDER)):
+        return True
+    return gitfiles.main_worktree(top) != shared and not gitfiles.tracked(folder)
 
 
 def find(named_as: str, start: str | None, settings: Settings) -> str:
@@ -78,8 +94,26 @@ def find(named_as: str, start: str | None, settings: Settings) -> str:
     found, stopped = walk(place, settings)
     if found is None:
         above = f" nor above it, up to {stopped}" if stopped != place else ""
-        raise WorkspaceNotFound(f"There is no workspace in {place}{above}")
+        around = _around(stopped, settings)
+        raise WorkspaceNotFound(
+            f"There is no workspace in {place}{above}",
+            hint=f"The project around it has one: --workspace {quoted(around)} uses that;"
+            " 'contextspindle init' makes one here."
+            if around
+            else None,
+        )
     return found
+
+
+def _around(top: str, settings: Settings) -> str:
+    """The root of the workspace of what is around the checkout at ``top``; empty without one."""
+    above = os.path.dirname(top)
+    if not os.path.lexists(os.path.join(top, ".git")) or settings.home in (top, above):
+        return ""
+    try:
+        return walk(above, settings)[0] or ""
+    except WorkspaceRefused:
+        return ""
 
 
 def _check_owner(root: str) -> None:
@@ -114,6 +148,14 @@ def owner(path: str) -> int:
         return -1
 
 
+def project(root: str, here: str) -> str:
+    """The folder whose settings apply to a session that is begun in ``here``, with the workspace at
+    ``root``, which may be elsewhere.  Empty if neither is given."""
+    # The workspace of a linked worktree may lie in no checkout at all.
+    start = here if here and gitfiles.shared_place_of(here) == root else root or here
+    return (gitfiles.top_of(start) or start) if start else ""
+
+
 # -- where a hook may make one
 
 
@@ -130,8 +172,22 @@ def for_hook(start: str | None, settings: Settings) -> tuple[str, bool]:
     """Where the hooks of a session in ``start`` make a workspace if there is none; and whether that
     is a folder that stands for another."""
     place = here(start)
-    root = gitfiles.top_of(place) or place
+    root = gitfiles.shared_place_of(place) or place
     return (away(root, settings), True) if unwelcome(root, settings) else (root, False)
+
+
+def of_project(start: str | None, settings: Settings) -> str:
+    """The folder that decides for a session that is in ``start`` now.
+
+    It is its program's project where ``start`` lies in that, so that a session which goes into
+    another checkout there, such as a submodule, has one workspace all the while.  A project in
+    which no workspace may appear unasked decides nothing.
+    """
+    place = here(start)
+    for one in map(os.path.realpath, settings.projects):
+        if place.startswith(one.rstrip(os.sep) + os.sep) and not unwelcome(one, settings):
+            return one
+    return place
 
 
 def of_session(named_as: str, start: str | None, settings: Settings) -> str:
@@ -139,6 +195,8 @@ def of_session(named_as: str, start: str | None, settings: Settings) -> str:
 
     WorkspaceNotFound if there is none yet; WorkspaceRefused.
     """
+    if not (named_as or settings.workspace):
+        start = of_project(start, settings)
     try:
         return find(named_as, start, settings)
     except WorkspaceNotFound:

@@ -10,7 +10,7 @@ import os
 
 from . import config, gitfiles, places
 from .core.value import Value
-from .errors import InvalidInput
+from .errors import InvalidInput, WorkspaceNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,12 +160,17 @@ def _add_rules(name: str, settings: Settings, pieces: list[Piece], left_out: lis
         left_out.append(f"instructions, because there is no {file} of yours to put them into")
 
 
-def hooked(folder: str) -> dict[str, list[str]]:
-    """The settings files that hold our hooks, by harness, for a session in ``folder``."""
+def hooked(root: str) -> dict[str, list[str]]:
+    """The settings files that hold our hooks, by harness, for a session that is begun here, with
+    the workspace at ``root``."""
     from .harness import ADAPTERS, adapter
     from .harness.holding import hooked as held
 
-    place, homes = gitfiles.top_of(folder) or folder, config.surroundings().folders
+    try:
+        here = places.here(None)
+    except WorkspaceNotFound:  # it is gone
+        here = ""
+    place, homes = places.project(root, here), config.surroundings().folders
     return {name: held(adapter(name), homes.get(name, ""), place) for name in ADAPTERS}
 
 

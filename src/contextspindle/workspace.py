@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FOLDER = places.FOLDER
 MEMORY = os.path.join(".continuum", "memory.sqlite3")
-LEDGER = os.path.join("tasks", "ledger.sqlite3")
+LEDGER = places.LEDGER
 
 
 class Made(Value):
@@ -74,6 +74,11 @@ class Workspace:
         self.settings = settings if plain else config.with_file(settings, file)
         self.path = os.path.join(self.folder, LEDGER)
         self._written = False
+
+    def outlived_by(self) -> str:
+        """The folder that all worktrees share, if this workspace goes with one; else empty."""
+        shared = gitfiles.shared_place(self.root)
+        return shared if shared != self.root else ""
 
     def store(self) -> SqliteStore:
         """The store of this workspace's ledger."""
@@ -373,7 +378,10 @@ def find(
 def place_to_make(
     named: str = "", *, start: str | None = None, settings: Settings | None = None
 ) -> Workspace:
-    """Where ``init`` makes a workspace: as named, else the top of the checkout, else here."""
+    """Where ``init`` makes a workspace: as named, else the top of the checkout, else here.
+
+    For a linked worktree that is the place that all of them share.
+    """
     settings = settings or config.load()
     named = named or settings.workspace
     if named:
@@ -381,7 +389,7 @@ def place_to_make(
     else:
         # What commands find from here is what init is about: a second one would hide it.
         here = places.here(start)
-        root = places.walk(here, settings)[0] or gitfiles.top_of(here) or here
+        root = places.walk(here, settings)[0] or gitfiles.shared_place_of(here) or here
     places.check_links(root)
     return Workspace(root, settings)
 
@@ -395,16 +403,20 @@ def for_fuse(
 ) -> Workspace:
     """The workspace of a session that runs in ``start``; with ``make``, made if there is none.
 
+    Where its program names a project around ``start``, that decides (:func:`.places.of_project`).
     Where no workspace should appear unasked (HOME, the root, a temporary folder, a folder that
     cannot be written) the user's state folder holds one, keyed by the path.
     """
     settings = settings or config.load()
+    if not (named or settings.workspace):
+        start = places.of_project(start, settings)
     try:
         found = find(named, start=start, settings=settings)
         if make and not os.path.exists(found.path):
             found.make()  # whoever made it was stopped half way
         return found
-    except WorkspaceNotFound:
+    except WorkspaceNotFound as error:
+        hint = error.hint
         if named or settings.workspace:
             if not make:
                 raise
@@ -415,7 +427,7 @@ def for_fuse(
     if make and away:
         places.make_away(root)
     if not make and not os.path.isdir(os.path.join(root, FOLDER)):
-        raise WorkspaceNotFound(f"There is no workspace for {root}")
+        raise WorkspaceNotFound(f"There is no workspace for {root}", hint=hint)
     place = Workspace(root, settings)
     if make:
         place.make()

@@ -98,6 +98,27 @@ def test_si04_what_was_made_in_a_worktree_is_found_when_it_is_gone(project, git,
     assert f"The folder that it worked in is gone: {side}" in text
 
 
+@pytest.mark.parametrize("pointed", [True, False], ids=["a .git file beside it", "nothing beside"])
+def test_si04_the_same_where_the_repository_is_bare_and_all_worktrees_are_linked(
+    project, git, hook, tmp_path, pointed
+):
+    shop = tmp_path / "shop"
+    git("clone", "-q", "--bare", str(project.folder), str(shop / ".bare"))
+    if pointed:
+        (shop / ".git").write_text("gitdir: ./.bare\n")
+    for name in ("feat", "other"):
+        git("-C", str(shop / ".bare"), "worktree", "add", "-q", "-b", name, str(shop / name))
+    path = tmp_path / "t.jsonl"
+    path.write_text(line("Mend the mast."))
+    assert project("init", cwd=shop / "feat").status == 0
+    assert project("task", "create", "Paint the hull", cwd=shop / "feat").status == 0
+    hook("PreCompact", "s-1", path, cwd=shop / "feat")
+    assert b"Paint the hull" in project("task", "inbox", cwd=shop / "other").out
+    git("-C", str(shop / ".bare"), "worktree", "remove", str(shop / "feat"))
+    assert b"Paint the hull" in project("task", "inbox", cwd=shop / "other").out
+    assert "Mend the mast." in hook("SessionStart", "s-1", path, cwd=shop / "other")
+
+
 def test_si05_a_snapshot_that_was_cut_off_is_passed_over_and_the_one_before_is_named(project, hook):
     path = project.folder / "t.jsonl"
     path.write_text(line("Mend the mast."))
@@ -213,6 +234,35 @@ def test_si10_a_word_said_in_one_worktree_is_not_heard_in_another(
         text = hook("SessionStart", "b", cwd=tmp_path / "wt-b", source=source)
         assert "marzipan" not in text
         assert ("Paint the hull" in text) == (source in ("startup", "compact", "clear"))
+
+
+def test_si10_it_is_not_heard_there_by_another_program_either(project, git, create, tmp_path):
+    task = create("Paint the hull")
+    for name in ("wt-a", "wt-b"):
+        git("worktree", "add", "-q", str(tmp_path / name), "-b", name)
+    call = {"command": f"contextspindle task update {task} --status active"}
+    use = {"type": "tool_use", "id": "c1", "name": "Bash", "input": call}
+    path = tmp_path / "t.jsonl"
+    path.write_text(
+        line("Go on.", "a")
+        + line([use], "a", "assistant")
+        + line([{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}], "a")
+        + line([{"type": "text", "text": "The word is marzipan."}], "a", "assistant")
+    )
+
+    def hook(event, verb, cwd, **more):
+        payload = {"hook_event_name": event, "cwd": str(cwd), **more}
+        done = project("fuse", *verb, input=json.dumps(payload).encode(), cwd=cwd)
+        assert (done.status, done.err) == (0, b"")
+        return done.out.decode()
+
+    hook("PreCompact", ["save"], tmp_path / "wt-a", session_id="a", transcript_path=str(path))
+    for name, heard in (("wt-b", False), ("wt-a", True)):
+        start = {"session_id": "new", "transcript_path": None, "source": "startup"}
+        verb = ["restore", "--harness", "codex"]
+        text = hook("SessionStart", verb, tmp_path / name, **start)
+        assert "contextspindle fuse restore --from a" in text
+        assert ("marzipan" in text) == heard
 
 
 def test_si12_what_has_moved_in_the_repository_since_is_said(project, git, hook):

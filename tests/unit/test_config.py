@@ -173,6 +173,13 @@ def test_a_bound_of_replies_that_no_client_could_use_is_refused(given):
         config.load({"CONTEXTSPINDLE_REPLY_BYTES": given})
 
 
+def test_the_project_of_a_session_is_what_its_program_says():
+    assert config.load({}).projects == ()
+    assert config.load({"CLAUDE_PROJECT_DIR": "", "FACTORY_PROJECT_DIR": "/b"}).projects == ("/b",)
+    both = config.load({"CLAUDE_PROJECT_DIR": "/a", "FACTORY_PROJECT_DIR": "/b"})
+    assert both.projects == ("/a", "/b")
+
+
 def test_where_other_programs_keep_their_settings_follows_their_variables_and_the_home(tmp_path):
     home = {"HOME": str(tmp_path)}
     plain = config.load(home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -169,20 +170,138 @@ def test_a_linked_worktree_with_a_tracked_workspace_of_its_own_still_uses_the_ma
     assert found(linked, settings) == main
 
 
-def test_a_linked_worktree_of_a_bare_repository_stands_for_itself(home, settings, git):
-    bare, linked = home / "repository.git", home / "linked"
-    git("init", "--bare", bare)
-    git("-C", bare, "worktree", "add", "--orphan", "-b", "x", linked) if _orphan() else git(
-        "clone", bare, linked
+def test_a_copy_of_a_workspace_in_a_linked_worktree_hides_none_of_the_main_one(home, settings, git):
+    main, linked = home / "main", home / "linked"
+    git("init", main)
+    git("-C", main, "commit", "--allow-empty", "-m", "x")
+    git("-C", main, "worktree", "add", linked)
+    shutil.copytree(made(main, settings) / FOLDER, linked / FOLDER)
+    assert found(linked, settings) == main
+
+
+def test_a_copy_of_a_linked_worktree_stands_for_itself(home, settings, git):
+    main, linked = home / "main", home / "linked"
+    git("init", main)
+    git("-C", main, "commit", "--allow-empty", "-m", "x")
+    git("-C", main, "worktree", "add", linked)
+    made(main, settings)
+    shutil.copytree(linked, home / "copy")
+    with pytest.raises(WorkspaceNotFound):
+        found(home / "copy", settings)
+
+
+@pytest.fixture
+def bare(home, git):
+    """A bare repository in a folder with two worktrees of it: ``feat`` and ``other``."""
+    git("init", home / "origin")
+    git("-C", home / "origin", "commit", "--allow-empty", "-m", "x")
+    git("clone", "--bare", home / "origin", home / "shop" / ".bare")
+    for name in ("feat", "other"):
+        git("-C", home / "shop" / ".bare", "worktree", "add", home / "shop" / name, "-b", name)
+    return home / "shop"
+
+
+@pytest.mark.parametrize("pointed", [True, False], ids=["a .git file beside it", "nothing beside"])
+def test_worktrees_of_a_bare_repository_share_a_workspace_that_outlives_each(
+    home, settings, git, bare, pointed
+):
+    root = bare / ".bare"
+    if pointed:
+        root = bare
+        (bare / ".git").write_text("gitdir: ./.bare\n")
+    (bare / "feat" / "src").mkdir()
+    made_in = workspace.place_to_make(start=str(bare / "feat" / "src"), settings=settings)
+    assert made_in.root == str(root)
+    made_in.make()
+    for start in (bare / "feat" / "src", bare / "other", root):
+        assert found(start, settings) == root
+    git("-C", bare / ".bare", "worktree", "remove", bare / "feat")
+    assert not (bare / "feat").exists()
+    assert found(bare / "other", settings) == root
+
+
+def test_a_hook_in_a_worktree_of_a_bare_repository_makes_what_all_of_them_share(settings, bare):
+    place = workspace.for_fuse(start=str(bare / "feat"), settings=settings, make=True)
+    assert place.root == str(bare / ".bare")
+    assert workspace.for_fuse(start=str(bare / "other"), settings=settings).root == place.root
+    assert not (bare / "feat" / FOLDER).exists()
+
+
+def test_worktrees_within_the_bare_repository_share_what_is_in_it(home, settings, git, bare):
+    git("clone", "--bare", home / "origin", bare / "second.git")
+    git("-C", bare / "second.git", "worktree", "add", bare / "second.git" / "feat", "-b", "feat")
+    workspace.place_to_make(start=str(bare / "second.git" / "feat"), settings=settings).make()
+    assert found(bare / "second.git" / "feat", settings) == bare / "second.git"
+    assert found(bare / "second.git", settings) == bare / "second.git"
+    # Repositories that lie beside each other have nothing in common.
+    with pytest.raises(WorkspaceNotFound):
+        found(bare / "feat", settings)
+
+
+def test_a_ledger_that_is_in_a_worktree_of_a_bare_repository_stays_in_use_there(settings, bare):
+    made(bare / "feat", settings)
+    assert found(bare / "feat", settings) == bare / "feat"
+    assert workspace.place_to_make(start=str(bare / "other"), settings=settings).root == str(
+        bare / ".bare"
     )
-    made(linked, settings)
-    assert found(linked, settings) == linked
+    made(bare / ".bare", settings)
+    assert found(bare / "feat", settings) == bare / "feat"
+    assert found(bare / "other", settings) == bare / ".bare"
 
 
-def _orphan() -> bool:
-    """Whether this git can make a worktree without a commit (from 2.42 on)."""
-    said = subprocess.run(["git", "--version"], capture_output=True, text=True).stdout
-    return tuple(map(int, said.split()[2].split(".")[:2])) >= (2, 42)
+def test_a_ledger_that_came_with_a_commit_hides_none_of_a_bare_repository(settings, git, bare):
+    made(bare / "feat", settings)
+    git("-C", bare / "feat", "add", "-f", FOLDER)
+    assert found(bare / "feat", settings) == bare / "feat"
+    made(bare / ".bare", settings)
+    assert found(bare / "feat", settings) == bare / ".bare"
+
+
+def test_settings_that_came_with_a_commit_begin_no_ledger_in_a_linked_worktree(settings, git, bare):
+    for name in ("feat", "other"):
+        (bare / name / FOLDER).mkdir()
+        (bare / name / FOLDER / "config.json").write_text("{}")
+        git("-C", bare / name, "add", "-f", FOLDER)
+        with pytest.raises(WorkspaceNotFound):
+            found(bare / name, settings)
+    place = workspace.for_fuse(start=str(bare / "feat"), settings=settings, make=True)
+    assert place.root == str(bare / ".bare")
+    assert workspace.place_to_make(start=str(bare / "other"), settings=settings).root == place.root
+    assert found(bare / "other", settings) == bare / ".bare"
+
+
+def test_worktrees_of_a_submodule_share_the_workspace_of_its_checkout(home, settings, git):
+    git("init", home / "origin")
+    git("-C", home / "origin", "commit", "--allow-empty", "-m", "x")
+    git("init", home / "outer")
+    git("-C", home / "outer", "submodule", "add", home / "origin", "part")
+    git("-C", home / "outer" / "part", "worktree", "add", home / "linked")
+    place = workspace.place_to_make(start=str(home / "linked"), settings=settings)
+    assert place.root == str(home / "outer" / "part")
+    place.make()
+    assert found(home / "linked", settings) == home / "outer" / "part"
+
+
+def test_worktrees_of_a_repository_that_lies_apart_share_the_workspace_in_it(home, settings, git):
+    git("init", "--separate-git-dir", home / "apart.git", home / "main")
+    git("-C", home / "main", "commit", "--allow-empty", "-m", "x")
+    git("-C", home / "main", "worktree", "add", home / "linked")
+    place = workspace.place_to_make(start=str(home / "linked"), settings=settings)
+    assert place.root == str(home / "apart.git")
+    place.make()
+    assert found(home / "linked", settings) == home / "apart.git"
+
+
+def test_a_link_by_a_relative_path_is_followed(home, settings, git):
+    git("init", home / "main")
+    git("-C", home / "main", "commit", "--allow-empty", "-m", "x")
+    git("-C", home / "main", "worktree", "add", home / "linked")
+    # As git 2.48 writes it where worktree.useRelativePaths is set.
+    (home / "linked" / ".git").write_text("gitdir: ../main/.git/worktrees/linked\n")
+    back = home / "main" / ".git" / "worktrees" / "linked" / "gitdir"
+    back.write_text("../../../../linked/.git\n")
+    made(home / "main", settings)
+    assert found(home / "linked", settings) == home / "main"
 
 
 def test_a_submodule_stands_for_itself(home, settings, git):
@@ -199,13 +318,15 @@ def test_a_submodule_stands_for_itself(home, settings, git):
     )
 
 
-@pytest.mark.parametrize("back", [None, "elsewhere"])
-def test_a_forged_git_file_is_not_followed(home, settings, git, back):
+@pytest.mark.parametrize("back", [None, "elsewhere", "project"])
+@pytest.mark.parametrize("kind", ["checkout", "bare"])
+def test_a_forged_git_file_is_not_followed(home, settings, git, back, kind):
     victim, project = made(home / "victim", settings), home / "project"
-    git("init", victim)
+    git("init", *(["--bare"] if kind == "bare" else []), victim)
     forged = home / "forged"
     forged.mkdir()
-    (forged / "commondir").write_text(f"{victim}/.git\n")
+    repository = victim if kind == "bare" else victim / ".git"
+    (forged / "commondir").write_text(f"{repository}\n")
     if back:
         (forged / "gitdir").write_text(f"{home}/{back}/.git\n")
     project.mkdir()

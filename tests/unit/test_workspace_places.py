@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextspindle import workspace
+from contextspindle import places, workspace
 from contextspindle.config import Settings
 from contextspindle.errors import StoreError, WorkspaceNotFound, WorkspaceRefused
 from contextspindle.workspace import FOLDER
@@ -62,6 +62,91 @@ def test_a_hook_makes_the_workspace_where_it_was_named(tmp_path, settings):
     told = settings._replace(workspace=str(tmp_path / "by environment"))
     assert workspace.for_fuse(named, settings=told, make=True).root == named
     assert workspace.for_fuse(start="/", settings=told, make=True).root == told.workspace
+
+
+# -- where a session has gone to another checkout
+
+
+@pytest.fixture
+def library(tmp_path, git):
+    """A checkout within the checkout ``project``."""
+    git("init", tmp_path / "project")
+    git("init", tmp_path / "project" / "vendor" / "library")
+    return tmp_path / "project" / "vendor" / "library"
+
+
+@pytest.mark.parametrize("there_already", [True, False])
+def test_a_session_keeps_to_its_programs_project_in_a_checkout_within(
+    tmp_path, settings, library, there_already
+):
+    told = settings._replace(projects=(str(tmp_path / "project"),))
+    if there_already:
+        workspace.place_to_make(str(tmp_path / "project"), settings=settings).make()
+    place = workspace.for_fuse(start=str(library), settings=told, make=True)
+    assert place.root == str(tmp_path / "project")
+    assert workspace.for_fuse(start=str(library), settings=told).root == place.root
+    assert places.of_session("", str(library), told) == place.root
+    assert not (library / FOLDER).exists()
+
+
+def test_the_project_is_found_under_another_spelling_and_from_its_own_folder(
+    tmp_path, settings, library
+):
+    (tmp_path / "alias").symlink_to(tmp_path / "project")
+    told = settings._replace(projects=(f"{tmp_path}/alias/",))
+    for start in (library, tmp_path / "project", tmp_path / "alias" / "vendor"):
+        place = workspace.for_fuse(start=str(start), settings=told, make=True)
+        assert place.root == str(tmp_path / "project")
+
+
+@pytest.mark.parametrize("kind", ["beside", "home", "root", "temporary", "foreign", "absent"])
+def test_a_project_that_cannot_be_the_sessions_decides_nothing(home, tmp_path, settings, git, kind):
+    places_of = {"home": home, "root": Path("/"), "temporary": Path(settings.temporary[0])}
+    project = places_of.get(kind, tmp_path / "other")
+    if kind in ("beside", "foreign"):
+        project.mkdir()
+    if kind == "foreign":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a folder to another user")
+        os.chown(project, 65534, 65534)
+    inside = tmp_path / "otherwise" if kind == "beside" else project / "a" / "checkout"
+    if kind == "root":
+        inside = tmp_path / "a" / "checkout"
+    git("init", inside)
+    told = settings._replace(projects=(str(project) if kind != "absent" else "/nowhere",))
+    assert workspace.for_fuse(start=str(inside), settings=told, make=True).root == str(inside)
+
+
+def test_a_workspace_that_was_named_wins_over_the_project(tmp_path, settings, library):
+    (tmp_path / "named").mkdir()
+    told = settings._replace(projects=(str(tmp_path / "project"),))
+    place = workspace.for_fuse(
+        str(tmp_path / "named"), start=str(library), settings=told, make=True
+    )
+    assert place.root == str(tmp_path / "named")
+
+
+def test_the_project_says_nothing_about_commands(tmp_path, settings, library):
+    told = settings._replace(projects=(str(tmp_path / "project"),))
+    workspace.place_to_make(str(tmp_path / "project"), settings=told).make()
+    with pytest.raises(WorkspaceNotFound) as caught:
+        workspace.find(start=str(library), settings=told)
+    # Whoever follows the usual advice there has two ledgers from then on.
+    assert f"up to {library}" in caught.value.message or str(library) in caught.value.message
+    assert f"--workspace {tmp_path / 'project'}" in caught.value.hint
+    assert "contextspindle init" in caught.value.hint
+    assert workspace.place_to_make(start=str(library), settings=told).root == str(library)
+
+
+def test_no_workspace_above_a_checkout_is_named_that_could_not_be_meant(home, settings, git):
+    workspace.place_to_make(str(home), settings=settings).make()
+    git("init", home / "checkout")
+    with pytest.raises(WorkspaceNotFound) as caught:
+        workspace.find(start=str(home / "checkout"), settings=settings)
+    assert "--workspace DIR" in caught.value.hint
+
+
+# -- where a hook makes none
 
 
 @pytest.mark.parametrize("kind", ["home", "root", "temporary", "foreign"])

@@ -174,8 +174,9 @@ def test_a_workspace_that_another_user_put_into_a_shared_folder_is_refused(setti
 def test_a_folder_of_another_user_ends_the_way_up(settings, project):
     (project / "theirs" / "mine").mkdir(parents=True)
     os.chown(project / "theirs", SOMEBODY, SOMEBODY)
-    with pytest.raises(workspace.WorkspaceNotFound, match=f"up to {project / 'theirs'}"):
+    with pytest.raises(workspace.WorkspaceNotFound, match=f"up to {project / 'theirs'}") as caught:
         workspace.find(start=str(project / "theirs" / "mine"), settings=settings)
+    assert str(project) not in caught.value.hint
 
 
 @as_root

@@ -10,13 +10,7 @@ from __future__ import annotations
 from ..core.text import clean, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
-from ..errors import (
-    InvalidInput,
-    NotFound,
-    SnapshotNotFound,
-    SpindleError,
-    TranscriptUnreadable,
-)
+from ..errors import InvalidInput, NotFound, SnapshotNotFound, SpindleError, TranscriptUnreadable
 from . import relay
 from .company import others_here
 from .moment import BY_HAND, present, session_of
@@ -294,19 +288,21 @@ class Fuse:
         return Restored(text, snapshot["session"], snapshot["at"])
 
     def start(
-        self, session: str, *, harness: str = "", task: str = "", protocol: str = ""
+        self, session: str, *, harness: str = "", task: str = "", protocol: str = "", cwd: str = ""
     ) -> Restored:
         """What is live, for the start of a session; an empty text if nothing is.
 
         ``task`` is the one that comes first.  With a ``protocol`` that is told too, and always.
         Behind a task that a session of another program than ``harness`` worked on last stands where
-        that left off; nothing of the kind without one.
+        that left off, in its words if they fell in the checkout around ``cwd``.
         """
         tasks, problem = self._live_tasks(task)
         if not tasks and not protocol:
             return Restored("", "", problem=problem)
-        now = self._clock()
-        told = relay.with_others(self._log, tasks, session, harness, now) if harness else tasks
+        told = tasks
+        if harness:
+            top = self._drift.place(cwd).get("top", "") if self._drift else ""
+            told = relay.with_others(self._log, tasks, session, harness, self._clock(), top)
         room, quotes = START_BUDGET - size(protocol), told != tasks
         found = self._assembled(None, session, told, room, problem, begins=True, quotes=quotes)
         before, closing, behind = found.text.rpartition(CLOSING)

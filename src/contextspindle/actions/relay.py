@@ -2,8 +2,8 @@
 
 A session that begins in another program than the one in which a task was last worked on knows
 nothing of that work, and no program hands it over.  So it gets a line: whose snapshot, how old, the
-agent's last words as a quotation, and the command that shows all of it.  Within one program nothing
-is said: there a session is resumed.
+agent's last words as a quotation, and the command that shows all of it.  What was said in another
+checkout is not quoted.  Within one program nothing is said: there a session is resumed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..core import instant
 from ..core.text import ELLIPSIS, cut_start, folded, quoted, shortened, size
 from ..errors import InvalidInput, SnapshotNotFound
+from .moment import session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +32,13 @@ _LOOKED_AT = 24
 def named(log: SnapshotLog, start: str) -> str:
     """The one session of the log whose id begins with ``start``.
 
+    A subagent counts with its session, if that was saved, unless ``start`` goes on to the agent.
     SnapshotNotFound if there is none, InvalidInput if there are several.
     """
-    known: set[str] = {snapshot["session"] for snapshot in log.all()}
+    known: dict[str, str] = {one["session"]: session_of(one) for one in log.all()}
     found = sorted(one for one in known if one.startswith(start)) if start else []
+    if "/" not in start:
+        found = [one for one in found if known[one] == one or known[one] not in known]
     if not found:
         raise SnapshotNotFound(
             f"No session whose id begins with {shortened(folded(start), 80)!r} was saved here",
@@ -63,20 +67,21 @@ def of_newest(harness: object) -> str:
 
 
 def with_others(
-    log: SnapshotLog, tasks: list[str], session: str, harness: str, now: int
+    log: SnapshotLog, tasks: list[str], session: str, harness: str, now: int, top: str = ""
 ) -> list[str]:
     """Lines on live ``tasks``, those first that another program's session worked on last.
 
-    Behind each of them stands the line on that session.
+    Behind each of them stands the line on that session.  ``top`` is that of the checkout that this
+    session is in, empty outside of any: it is what is quoted from.
     """
     by_id = {line.partition(" ")[0]: line for line in tasks}
-    found = left_off(log, by_id, session, harness, now)
+    found = left_off(log, by_id, session, harness, now, top)
     first = [line for task, told in found.items() for line in (by_id[task], told)]
     return [*first, *(line for line in tasks if line not in first)]
 
 
 def left_off(
-    log: SnapshotLog, live: Iterable[str], session: str, harness: str, now: int
+    log: SnapshotLog, live: Iterable[str], session: str, harness: str, now: int, top: str = ""
 ) -> dict[str, str]:
     """For live tasks that another program's session worked on last: the line on it, by task id."""
     waiting = set(live)
@@ -90,7 +95,9 @@ def left_off(
             continue
         waiting.discard(task)  # the newest snapshot of it decides
         if snapshot.get("harness") != harness and "draft" in snapshot:
-            found[task] = _line(task, snapshot, now)
+            place = snapshot.get("place")
+            worked_in = place.get("top", "") if isinstance(place, dict) else ""
+            found[task] = _line(task, snapshot, now, quotes=worked_in == top)
     return found
 
 
@@ -103,7 +110,7 @@ def without_tokens(text: str) -> str:
     return re.sub(rf"\b(t-[0-9A-Za-z-]{{1,78}})\.[0-9A-Za-z]{{{SECRET}}}\b", r"\1.(token)", text)
 
 
-def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
+def _line(task: str, snapshot: dict[str, Any], now: int, *, quotes: bool) -> str:
     from ..core.draft import LAST, LEFT, Draft
 
     session = folded(snapshot["session"])
@@ -117,7 +124,7 @@ def _line(task: str, snapshot: dict[str, Any], now: int) -> str:
     if said is None:
         said, whose = next(iter(draft.of(LAST)), None), "its user said last"
     room = LIMIT - size(lead) - size(end) - size(f'; {whose}: ""')
-    if said is None or room < 20:
+    if said is None or room < 20 or not quotes:
         return lead + end
     # Of words too long for the line, the end says what is next.
     text = without_tokens(folded(said.text))

@@ -444,7 +444,7 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
                 return nothing
             found = Restored(f"{NOTHING_QUOTED}\n{CLOSING}\n", "")
     elif event.source in ("startup", "clear"):
-        found = fuse.start(event.session, harness=event.caller)
+        found = fuse.start(event.session, harness=event.caller, cwd=event.cwd)
     else:
         found = fuse.news(event.session)
     if found.problem:

@@ -23,6 +23,11 @@ def init(call: Call) -> Reply:
         set_so = place.settings.journal == journal
         why = "as set" if set_so else "because this file system cannot share memory safely"
         lines.append(f"journal: rollback, {why}")
+    if shared := place.outlived_by():
+        lines.append(
+            "This is a linked worktree: 'git worktree remove' takes the workspace with it. All"
+            f" worktrees share one in {shared}"
+        )
     accepted = place.accepted()
     if call.values["accept"]:
         lines.append(f"accepted, as recorded in {place.accept()}")

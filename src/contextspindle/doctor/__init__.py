@@ -52,8 +52,7 @@ class Case(Value):
 
     def project(self) -> str:
         """The folder whose settings apply to a session that is begun here."""
-        start = self.root or self.here
-        return (gitfiles.top_of(start) or start) if start else ""
+        return places.project(self.root, self.here)
 
 
 def examined(
@@ -121,6 +120,8 @@ def _case(named: str, deep: bool, reads: tuple[str, ...], findings: list[Finding
     if root:
         try:
             space = workspace.Workspace(root, settings)
+            if shared := space.outlived_by():
+                findings.append(_passing(shared))
             if not space.accepted():
                 said = "git tracks this workspace: it came with the repository, and is not accepted"
                 advice = f"If you trust it: contextspindle init {quoted(root)} --accept"
@@ -128,6 +129,18 @@ def _case(named: str, deep: bool, reads: tuple[str, ...], findings: list[Finding
         except SpindleError as error:
             findings.append(of_error("settings", error))
     return Case(settings, here, root, space, deep, reads)
+
+
+def _passing(shared: str) -> Finding:
+    """What is to be known of a workspace in a linked worktree."""
+    said = "it lies in a linked worktree: 'git worktree remove' takes it away with that"
+    if os.path.lexists(os.path.join(shared, places.FOLDER)):
+        advice = f"Export it, and import that where all worktrees share one, in {quoted(shared)}."
+    else:
+        advice = (
+            f"Move {places.FOLDER} and .continuum to {quoted(shared)}, which all worktrees share."
+        )
+    return Finding("workspace", NOTE, said, advice)
 
 
 def _root(named: str, here: str, settings: Settings) -> tuple[str, str]:
@@ -159,7 +172,7 @@ def _root(named: str, here: str, settings: Settings) -> tuple[str, str]:
 
 def _away(here: str, settings: Settings) -> str:
     """The folder that stands for a project in which no workspace is made unasked."""
-    project = gitfiles.top_of(here) or here
+    project = gitfiles.shared_place_of(here) or here
     if not places.unwelcome(project, settings) or not settings.state:
         return ""
     return places.away(project, settings)

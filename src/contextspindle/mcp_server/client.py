@@ -140,11 +140,12 @@ class Client:
             return place
 
     def path(self, space: Workspace, given: str) -> str:
-        """The path ``given`` in a call, from the top of the workspace.
+        """The path ``given`` in a call, from the top of the workspace; in a linked worktree, which
+        shares its workspace with others, from the top of that.
 
         WorkspaceRefused if it leads out of the client's folders.
         """
-        place = _real(space.root, given)
+        place = _real(_checkout(space.root, self.roots or (self.folder,)), given)
         if not _is_below(place, (space.root, *self._bounds())):
             raise WorkspaceRefused(
                 f"{given} is not used:",
@@ -178,8 +179,9 @@ class Client:
             try:
                 root = workspace.find(self.named, start=one, settings=self._settings).root
             except NotFound:
-                root = gitfiles.top_of(one) or ""
-            found += [place for place in (root, one if self.roots else "") if place]
+                root = gitfiles.shared_place_of(one) or ""
+            own = root and _checkout(root, (one,))
+            found += [place for place in (own, root, one if self.roots else "") if place]
         return tuple(dict.fromkeys(os.path.realpath(place) for place in found))
 
     def _kept(self, found: Workspace) -> Workspace:
@@ -234,6 +236,13 @@ def _real(base: str, given: str) -> str:
     if "\0" in given:
         raise InvalidInput("A path holds no null character", hint="")
     return os.path.realpath(os.path.join(base, os.path.expanduser(given)))
+
+
+def _checkout(root: str, folders: Iterable[str]) -> str:
+    """The top of the first checkout around ``folders`` that shares the workspace at ``root``; else
+    ``root`` itself."""
+    tops = filter(None, map(gitfiles.checkout, folders))
+    return next((top for top in tops if gitfiles.shared_place(top) == root), root)
 
 
 def _is_below(place: str, folders: Iterable[str]) -> bool:

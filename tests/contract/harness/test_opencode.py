@@ -185,6 +185,81 @@ def test_the_task_of_the_session_is_named_to_the_model_that_writes_the_summary(p
     assert f"task {task}; goal: LEDGER-GOAL-9" in fact
 
 
+def calls_instead(project, script: str):
+    """A change to the plugin: it runs a shell script in place of our command, if there is one."""
+    path = project.folder.parent / "instead"
+    if script:
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def change(text: str) -> str:
+        head, _, rest = text.partition("const COMMAND = ")
+        return f"{head}const COMMAND = {json.dumps(str(path))}\n{rest.partition(chr(10))[2]}"
+
+    return change
+
+
+def failing(project, times: int, verb: str):
+    """A change to the plugin: our command, asked for ``verb``, fails so often before it answers."""
+    count = project.folder.parent / "count"
+    count.touch()
+    script = f"""
+        if [ "$2" = {verb} ] && [ "$(wc -c <"{count}")" -lt {times} ]; then
+            printf x >>"{count}"
+            cat >/dev/null
+            exit 3
+        fi
+        exec "{project.path}" "$@"
+    """
+    return calls_instead(project, script), count
+
+
+@pytest.mark.parametrize(("verb", "times"), [("save", 1), ("save", 2), ("restore", 1)])
+def test_a_command_that_failed_once_or_twice_costs_a_session_no_record(project, verb, times):
+    project("task", "create", "LEDGER-GOAL-9: a widget")
+    whole = stored()
+    change, count = failing(project, times, verb)
+    steps = ({"compacting": SESSION}, *[request(whole[AFTER])] * 3)
+    report = hosted(project, {SESSION: session(whole)}, *steps, change=change)
+    first, second, third = map(record, report["told"][1:])
+    assert count.read_text() == "x" * times
+    assert ("LEDGER-GOAL-9" in first) == (verb == "save")
+    assert ("Mend the mast, never with nylon." in first) == (verb == "save" and times == 1)
+    assert "Mend the mast, never with nylon." in second
+    assert second == third
+    assert len(report["logged"]) == 1
+
+
+def test_a_command_that_goes_on_failing_is_not_asked_for_ever(project):
+    whole = stored()
+    change, count = failing(project, 99, "restore")
+    steps = ({"compacting": SESSION}, *[request(whole[AFTER])] * 6)
+    report = hosted(project, {SESSION: session(whole)}, *steps, change=change)
+    assert report["told"][1:] == [whole[AFTER]] * 6
+    assert count.read_text() == "xxx"
+
+
+def test_of_the_messages_pictures_alone_are_left_out(project):
+    whole = stored()
+    words = "data: lies in /srv/in; never overwrite it. Build the importer."
+    picture = {"type": "file", "mime": "image/png", "url": f"data:image/png;base64,{'A' * 9_000}"}
+    whole[0]["parts"] = [{"type": "text", "text": words}, picture]
+    whole[1]["parts"][1]["state"]["attachments"] = [picture]
+    kept = project.folder.parent / "kept"
+    script = f"""
+        given=$(cat)
+        cp "$(printf %s "$given" | sed 's/.*"transcript_path":"//; s/".*//')" "{kept}"
+        printf %s "$given" | "{project.path}" "$@"
+    """
+    change = calls_instead(project, script)
+    hosted(project, {SESSION: session(whole)}, {"compacting": SESSION}, change=change)
+    handed = kept.read_text()
+    assert "AAAA" not in handed
+    assert json.loads(handed.split("\n")[0])["parts"][1]["mime"] == "image/png"
+    shown = json.loads(project("fuse", "show", "--session", SESSION, "--json").out)["data"]
+    assert any(words in one["text"] for one in shown["items"])
+
+
 BROKEN = {
     "missing": "",
     "failing": "exit 3",
@@ -196,15 +271,10 @@ BROKEN = {
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_whatever_our_command_does_opencode_sends_what_it_would_have_sent(project, kind):
-    broken = project.folder.parent / "broken"
-    if kind != "missing":
-        broken.write_text(f"#!/bin/sh\n{BROKEN[kind]}\n")
-        broken.chmod(0o755)
+    instead = calls_instead(project, BROKEN[kind])
 
     def change(text: str) -> str:
-        head, _, rest = text.partition("const COMMAND = ")
-        rest = rest.partition("\n")[2].replace("WAIT = 6000", "WAIT = 300")
-        return f"{head}const COMMAND = {json.dumps(str(broken))}\n{rest}"
+        return instead(text).replace("WAIT = 6000", "WAIT = 300")
 
     whole = stored()
     steps = ({"compacting": SESSION}, request(whole[BEFORE]), request(whole[AFTER]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -15,6 +16,21 @@ CODEX = "01a229a6-3f20-7f43-8f7f-e7c242999bb0"
 def project(command):
     assert command("init").status == 0
     return command
+
+
+@pytest.fixture
+def git(command):
+    def run(*words):
+        person = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(
+            ["git", *person, *words],
+            cwd=command.folder,
+            env={**command.environment, "GIT_CONFIG_NOSYSTEM": "1"},
+            check=True,
+            capture_output=True,
+        )
+
+    return run
 
 
 def hook(project, words, event, session, path="", **fields):
@@ -83,6 +99,25 @@ def test_each_program_is_told_where_the_other_left_off_on_the_one_task_they_shar
     status = project("fuse", "status", "--json").data
     assert [one["harness"] for one in status["sessions"]] == ["codex", "claude-code"]
     assert status["incidents"] == []
+
+
+@pytest.mark.parametrize("where", ["wt-a", "wt-b", "link"])
+def test_what_was_said_in_one_worktree_is_quoted_in_no_other(command, tmp_path, git, where):
+    git("init", "-q", ".")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    for name in ("wt-a", "wt-b"):
+        git("worktree", "add", "-q", str(tmp_path / name))
+    (tmp_path / "link").symlink_to(tmp_path / "wt-a")
+    assert command("init").status == 0
+    task = command("task", "create", "Build the kite", "--quiet").out.decode().strip()
+    path = of_claude(tmp_path, task)
+    hook(command, "fuse save", "SessionEnd", SESSION, path, cwd=str(tmp_path / "wt-a"))
+    folder = str(tmp_path / where)
+    words = "fuse restore --harness codex"
+    told = hook(command, words, "SessionStart", CODEX, source="startup", cwd=folder)
+    assert f"{task} was last worked on in another session, claude-code session {SESSION}" in told
+    assert f"All of it: contextspindle fuse restore --from {SESSION}" in told
+    assert ("The frame is glued." in told) == (where != "wt-b")
 
 
 def test_the_end_of_a_session_makes_no_workspace_and_no_incident(command, tmp_path):

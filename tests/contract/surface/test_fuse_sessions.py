@@ -72,6 +72,30 @@ def snapshots(project):
     return json.loads(project("fuse", "list", "--json").out)["data"]["total"]
 
 
+# ---- where a session goes on
+
+
+@pytest.mark.parametrize("variable", ["CLAUDE_PROJECT_DIR", "FACTORY_PROJECT_DIR"])
+def test_a_session_that_goes_into_a_checkout_within_its_project_keeps_its_record(
+    project, talk, create, variable
+):
+    create("Mend the mast")
+    library = project.folder / "vendor" / "library"
+    (library / ".git").mkdir(parents=True)
+    project.environment[variable] = str(project.folder)
+    talk.save(cwd=str(library))
+    assert not (library / ".contextspindle").exists()
+    for cwd in (library, project.folder):
+        text = talk.told(cwd=str(cwd))
+        assert "Never touch the anchor." in text
+        assert "[open] Mend the mast" in text
+    del project.environment[variable]
+    for words in (("task", "inbox"), ("fuse", "list")):
+        done = project(*words, "--json", cwd=library)
+        assert done.error["code"] == "WORKSPACE_NOT_FOUND"
+        assert f"--workspace {project.folder}" in done.error["hint"]
+
+
 # ---- the claim of a session
 
 

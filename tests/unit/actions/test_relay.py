@@ -132,6 +132,20 @@ def test_a_session_is_named_by_the_start_of_its_id_if_that_is_enough(fuse, works
             named(start)
 
 
+def test_the_work_of_a_subagent_leaves_the_start_of_its_sessions_id_enough(fuse, works, task):
+    def named(start):
+        return fuse.restore(start, 6_000, another=True).session
+
+    works(CODEX, "codex", task, agent="a7be3eef")
+    assert named(CODEX[:8]) == f"{CODEX}/a7be3eef"  # there is nothing of the session itself
+    works(CODEX, "codex", task)
+    works(CODEX, "codex", task, agent="b1c2d3e4")
+    assert named(CODEX[:8]) == named(CODEX) == CODEX
+    assert named(f"{CODEX}/a7") == f"{CODEX}/a7be3eef"
+    with pytest.raises(InvalidInput, match="2 sessions begin with"):
+        named(f"{CODEX}/")
+
+
 def test_the_token_of_a_claim_is_not_handed_over_with_the_rest(fuse, works, task, ledger):
     token = ledger.claim(task).token
     works(CODEX, "codex", task, claim=token)

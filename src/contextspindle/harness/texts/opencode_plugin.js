@@ -17,9 +17,12 @@ const WAIT = 6000 // milliseconds for one answer; our command ends by itself bef
 const ALL = 10000 // milliseconds that OpenCode waits for us at the most
 const OUTPUT = 1 << 20 // bytes of an answer at the most
 const SESSIONS = 100 // sessions whose text is kept
+const TRIES = 3 // times that the text after a compaction is asked for, while there is none
 
 export const ContextSpindle = async ({ client, directory }) => {
-  const known = new Map() // session: what it was given, and for which compaction
+  // Session: what it was given, for which compaction, whether it was saved before that, and whether
+  // it was before the next one.
+  const known = new Map()
   const compacting = new Set() // sessions whose next request is for a summary
   let complained = false
 
@@ -31,7 +34,8 @@ export const ContextSpindle = async ({ client, directory }) => {
     } catch {}
   }
 
-  // What our command answers to a payload: its text, or nothing.
+  // What our command answers to a payload: its text, an empty one if it has none to give, or null
+  // if it failed.
   const ask = (words, payload) =>
     new Promise((resolve) => {
       const child = spawn(COMMAND, [...words, "--harness", "opencode"], {
@@ -48,10 +52,10 @@ export const ContextSpindle = async ({ client, directory }) => {
       }
       const stop = (problem) => {
         child.kill("SIGKILL")
-        end("", problem)
+        end(null, problem)
       }
       const clock = setTimeout(() => stop("no answer in time"), WAIT)
-      child.on("error", (error) => end("", error.message))
+      child.on("error", (error) => end(null, error.message))
       child.stdin.on("error", () => {})
       child.stdout.on("error", () => {})
       child.stdout.on("data", (piece) => {
@@ -61,12 +65,13 @@ export const ContextSpindle = async ({ client, directory }) => {
       })
       child.on("close", (status) => {
         const said = Buffer.concat(pieces).toString("utf8").trim()
-        if (status || !said) return end("", status && `status ${status}`)
+        if (status !== 0) return end(null, `status ${status}`)
+        if (!said) return end("")
         try {
           const { text } = JSON.parse(said)
           end(typeof text === "string" ? text : "")
         } catch {
-          end("", "an answer of another form")
+          end(null, "an answer of another form")
         }
       })
       child.stdin.end(JSON.stringify(payload))
@@ -83,10 +88,12 @@ export const ContextSpindle = async ({ client, directory }) => {
 
   const session = async (id) => (await client.session.get({ path: { id } })).data ?? {}
 
-  // What of a message is read: a picture is not.
+  // What of a message is read: a picture is not, wherever it hangs. What anybody wrote is.
   const line = ({ info, parts }) =>
-    JSON.stringify({ info, parts }, (key, value) =>
-      typeof value === "string" && value.startsWith("data:") ? "" : value,
+    JSON.stringify({ info, parts }, (_, value) =>
+      value?.type === "file" && String(value.url).startsWith("data:")
+        ? { ...value, url: "" }
+        : value,
     ) + "\n"
 
   // Save an extract of the session, as it was before the message `until` if that is given.
@@ -110,29 +117,39 @@ export const ContextSpindle = async ({ client, directory }) => {
     }
   }
 
-  const restore = async (id, compaction, saved) => {
+  const restore = async (id, compaction, entry) => {
     const { directory: cwd = directory, parentID } = await session(id)
     if (!compaction && parentID) return "" // a subagent has a task of its own
-    if (compaction && !saved) await save(id, compaction.parent)
-    return await ask(["fuse", "restore"], {
+    if (compaction && !entry.saved) entry.saved = (await save(id, compaction.parent)) !== null
+    const text = await ask(["fuse", "restore"], {
       hook_event_name: compaction ? "session.compacted" : "session.start",
       session_id: id,
       cwd,
       source: compaction ? "compact" : "startup",
       summary: compaction?.summary ?? "",
     })
+    return text ?? ""
   }
 
-  // The text for a session at this point; the same one until the next compaction.
+  // The text for a session at this point; the same one until the next compaction. After one there
+  // always is a record: while it does not come, it is asked for again, but not for ever.
   const textFor = (id, compaction) => {
     const before = known.get(id)
-    if (before?.text && before.at === compaction?.id) return before.text
-    const text = within(restore(id, compaction, before?.saved)).catch(async (error) => {
-      await complain(String(error))
-      return ""
-    })
-    remember(id, { at: compaction?.id, text })
-    return text
+    const again = before?.text && before.at === compaction?.id
+    if (again && !(compaction && before.missing && before.tries < TRIES)) return before.text
+    const saved = again ? before.saved : before?.next
+    const entry = { at: compaction?.id, saved, tries: again ? before.tries + 1 : 1 }
+    entry.text = within(restore(id, compaction, entry))
+      .catch(async (error) => {
+        await complain(String(error))
+        return ""
+      })
+      .then((text) => {
+        entry.missing = !text || !entry.saved
+        return text
+      })
+    remember(id, entry)
+    return entry.text
   }
 
   const remember = (id, what) => {
@@ -143,14 +160,15 @@ export const ContextSpindle = async ({ client, directory }) => {
 
   return {
     "experimental.session.compacting": async ({ sessionID }, output) => {
+      let facts = null
       try {
         compacting.add(sessionID)
-        const facts = await within(save(sessionID))
-        remember(sessionID, { ...known.get(sessionID), saved: true })
+        facts = await within(save(sessionID))
         if (facts) output.context.push(facts)
       } catch (error) {
         await complain(String(error))
       }
+      remember(sessionID, { ...known.get(sessionID), next: facts !== null })
     },
 
     "experimental.chat.messages.transform": async (_, { messages }) => {

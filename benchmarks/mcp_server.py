@@ -19,7 +19,7 @@ from typing import Any
 from common import arguments_of, filled, keep, load, quantile, ratio
 
 from contextspindle.mcp_server.shape import Tool, schema
-from contextspindle.mcp_server.tools import INSTRUCTIONS, chosen
+from contextspindle.mcp_server.tools import chosen, instructions
 
 CALLS = 1_000
 BLOCK = 10
@@ -138,7 +138,7 @@ def definitions() -> dict[str, int]:
         return len(encoding.encode(json.dumps(shown, separators=(",", ":"))))
 
     found = {which: sum(map(cost, chosen(which))) for which in ("all", "few", "read")}
-    return {**found, "instructions": len(encoding.encode(INSTRUCTIONS))}
+    return {**found, "instructions": len(encoding.encode(instructions(chosen("all"))))}
 
 
 def main() -> None:

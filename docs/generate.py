@@ -18,7 +18,7 @@ from contextspindle import config, errors
 from contextspindle.cli import full, table
 from contextspindle.core import fields
 from contextspindle.harness import adapter
-from contextspindle.mcp_server import tools
+from contextspindle.mcp_server import calls, tools
 from contextspindle.mcp_server.shape import Tool
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -169,9 +169,11 @@ def tool_page() -> str:
         "All of them take `workspace`, a project folder, where several are open. What a value must"
         ' keep is checked when it arrives: a number, a switch or a list may also be a text (`"5"`,'
         ' `"false"`, `\'["a","b"]\'`; any other text is a list of one), and an argument that a tool'
-        " does not have is refused by name. A reply has at most 20,000 bytes (`reply_bytes` in"
+        " does not have is refused by name. `null` is an argument that was not given; what is empty"
+        " clears a field. A reply has at most 20,000 bytes (`reply_bytes` in"
         " [settings](settings.md)); the rest of a longer one is asked for with `cursor`, that of a"
-        " list with `offset`. Without a `limit`, a list has 20 tasks or fewer, within 8,000 bytes.",
+        f" list with `offset`. Without a `limit`, a list has {calls.PAGE} tasks or fewer, within"
+        f" {calls.PAGE_BYTES:,} bytes.",
         *(tool_part(one) for one in tools.TOOLS),
         "## Commands without a tool",
         rows(("command", "why"), without),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 RELATED_LIMIT = 20
 """The most neighbours of each kind that a handoff looks at."""
+_NAMED = 10
+"""The most tasks that a warning names."""
 
 
 class Ledger:
@@ -141,7 +143,7 @@ class Ledger:
             if after.status in ("done", "cancelled") and after.status != task.status:
                 children = txn.open_children(task_id)
                 if children:
-                    warnings = (f"Children still open: {', '.join(children)}",)
+                    warnings = (_still_open(task_id, children),)
         return Outcome(after, changed=True, warnings=warnings)
 
     def _world(self, seen: dict[Record, str] | None = None) -> World:
@@ -221,17 +223,18 @@ class Ledger:
         outcome = self.update(task_id, Request(), expected=expected, claim=claim, made=(record,))
         return Proof(outcome, mark, changed)
 
-    def claim(self, task_id: str, *, seconds: int | None = None) -> Claimed:
+    def claim(self, task_id: str, *, seconds: int | None = None, token: str = "") -> Claimed:
         """The task for this actor alone, with a token to carry, for the length of a lease.
 
         One caller wins among any number.  ClaimHeld while another's lease runs; one that has run
-        out is taken over.  Refused if the task has ended.
+        out is taken over.  Refused if the task has ended.  If ``token`` holds it already, that
+        claim is renewed, for ``seconds`` from now on if they are given.
         """
         from ..core import fields
 
         fields.task_id(task_id)
         with self._store.write() as txn:
-            return self._claim(txn, task_id, seconds)
+            return self._claim(txn, task_id, seconds, token)
 
     def claim_next(self, *, seconds: int | None = None) -> Claimed:
         """The best ready task for this actor, found and claimed in one transaction.
@@ -246,14 +249,21 @@ class Ledger:
                 raise NothingReady("No task is ready to be taken")
             return self._claim(txn, best[0].id, seconds)
 
-    def _claim(self, txn: WriteTxn, task_id: str, seconds: int | None) -> Claimed:
+    def _claim(self, txn: WriteTxn, task_id: str, seconds: int | None, token: str = "") -> Claimed:
         from ..core import claims
         from ..core.change import apply, plan_claim
 
         now = self._clock()
         lasting = claims.length(seconds)
         task = to_write(txn, task_id)
-        claims.check_claim(task, txn.lease(task_id), now)
+        held = txn.lease(task_id)
+        if held and claims.holds(held, token):
+            if seconds is not None:
+                held = held._replace(length=lasting)
+            held = held.extended(now)
+            txn.keep_lease(task_id, held)
+            return claims.Claimed(task, token, held.until, anew=False)
+        claims.check_claim(task, held, now, token)
         token = claims.token_for(task_id, self._random(10))
         lease = claims.granted(self._actor, token, now, lasting)
         change = plan_claim(task, self._actor, actor=self._actor, now=now)
@@ -272,7 +282,7 @@ class Ledger:
             lease = claims.check_holder(task_id, txn.lease(task_id), token)
             lease = lease.extended(self._clock())
             txn.keep_lease(task_id, lease)
-        return claims.Claimed(task, token, lease.until)
+        return claims.Claimed(task, token, lease.until, anew=False)
 
     def release(self, task_id: str, *, token: str = "") -> Outcome:
         """The task as nobody's.  Its holder can always, anybody once the lease has run out."""
@@ -456,6 +466,12 @@ class Ledger:
             total=task.version,
             next_version=last + 1 if last < task.version else None,
         )
+
+
+def _still_open(task_id: str, children: list[str]) -> str:
+    more = len(children) - _NAMED
+    rest = f" and {more:,} more: contextspindle task children {task_id}" if more > 0 else ""
+    return f"Children still open: {', '.join(children[:_NAMED])}{rest}"
 
 
 def _as_of(txn: ReadTxn, task: Task, version: int | None) -> Task:

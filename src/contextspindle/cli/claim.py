@@ -27,11 +27,15 @@ def claim(call: Call) -> Reply:
     values = call.values
     if bool(values["id"]) == values["next"]:
         raise InvalidInput("Name one task, or --next for the best that is ready")
-    ledger = call.workspace().ledger()
+    space = call.workspace()
     seconds = values["lease"]
     if values["next"]:
-        return _claimed(ledger.claim_next(seconds=seconds))
-    return _claimed(ledger.claim(values["id"], seconds=seconds))
+        if values["claim"]:
+            raise InvalidInput("--next takes a task that nobody holds, so it goes without --claim")
+        return _claimed(space.ledger().claim_next(seconds=seconds))
+    token = values["claim"] or space.settings.claim
+    found = space.ledger().claim(values["id"], seconds=seconds, token=token)
+    return _claimed(found, "" if found.anew else "already ")
 
 
 def renew(call: Call) -> Reply:
@@ -117,10 +121,10 @@ def prove(call: Call) -> Reply:
     return Reply(data, told, task.id, status=FAILED_STATUS if failed else 0)
 
 
-def _claimed(found: Claimed) -> Reply:
+def _claimed(found: Claimed, already: str = "") -> Reply:
     task, until = found.task, instant.iso(found.until)
     data = {"task": task_data(task), "token": found.token, "until": until}
-    lines = [f"{task.id} is yours until {until}", f"goal: {text.one_line(task.goal)}"]
+    lines = [f"{task.id} is {already}yours until {until}", f"goal: {text.one_line(task.goal)}"]
     if task.next:
         lines.append(f"next: {text.one_line(task.next)}")
     lines += [

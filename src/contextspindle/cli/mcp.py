@@ -52,8 +52,9 @@ def serve(call: Call) -> Reply:
 def _definitions(which: str) -> Reply:
     """The tools as a document, without serving them."""
     from ..mcp_server.shape import schema
-    from ..mcp_server.tools import INSTRUCTIONS, chosen
+    from ..mcp_server.tools import chosen, instructions
 
+    offered = chosen(which)
     tools = [
         {
             "name": tool.name,
@@ -62,9 +63,9 @@ def _definitions(which: str) -> Reply:
             "command": " ".join(tool.command),
             "reads": tool.reads,
         }
-        for tool in chosen(which)
+        for tool in offered
     ]
-    return Reply({"instructions": INSTRUCTIONS, "tools": tools}, "")
+    return Reply({"instructions": instructions(offered), "tools": tools}, "")
 
 
 def _stay() -> None:

@@ -173,6 +173,7 @@ COMMANDS = (
                 "SECONDS",
                 "1 to 604,800",
             ),
+            _CLAIM,
         ),
         (
             "contextspindle task claim t-3fz81qmk",
@@ -180,7 +181,8 @@ COMMANDS = (
         ),
         "It prints a token. Carry it in your writes (--claim TOKEN, or CONTEXTSPINDLE_CLAIM): each"
         " of them puts the end of the lease off. After the end another may take the task over; the"
-        " old token is then refused with CLAIM_LOST.",
+        " old token is then refused with CLAIM_LOST. Under the token of a claim on the task itself,"
+        " that claim is renewed.",
         quiet="the token",
     ),
     Command(

@@ -48,11 +48,13 @@ class Lease(Value):
 
 
 class Claimed(Value):
-    """A task that is now the caller's, the token to carry, and the end of the lease."""
+    """A task that is the caller's, the token to carry, and the end of the lease."""
 
     task: Task
     token: str
     until: int
+    anew: bool = True
+    """Whether it is so only now; False where the caller held it already."""
 
 
 def token_for(task_id: str, random: bytes) -> str:
@@ -89,8 +91,11 @@ def granted(holder: str, token: str, now: int, lasting: int) -> Lease:
     return Lease(holder, mark_of(token), now + lasting, lasting)
 
 
-def check_claim(task: Task, lease: Lease | None, now: int) -> None:
-    """Refused if the task has ended, ClaimHeld while another has it; else it can be claimed."""
+def check_claim(task: Task, lease: Lease | None, now: int, token: str = "") -> None:
+    """Refused if the task has ended, ClaimHeld while another has it; else it can be claimed.
+
+    ``token`` is one that the caller has, and that does not hold the task.
+    """
     if task.status not in LIVE:
         raise Refused(
             f"Task {task.id} cannot be claimed:",
@@ -98,12 +103,17 @@ def check_claim(task: Task, lease: Lease | None, now: int) -> None:
             task=task.id,
         )
     if lease and lease.live(now):
-        raise _held(task.id, lease, now)
+        raise _held(task.id, lease, now, token)
+
+
+def holds(lease: Lease | None, token: str) -> bool:
+    """Whether a claim is the one that ``token`` was given for."""
+    return bool(lease and token and lease.mark == mark_of(token))
 
 
 def check_holder(task_id: str, lease: Lease | None, token: str) -> Lease:
     """The caller's lease.  ClaimLost if the token does not hold the task any more."""
-    if lease is None or lease.mark != mark_of(token):
+    if lease is None or not holds(lease, token):
         # Only the mark of the present token is known: one that was taken over from and one that was
         # mistyped look alike.
         why = f"{lease.holder} holds it under another" if lease else "nobody holds it any more"
@@ -146,6 +156,8 @@ def _held(task_id: str, lease: Lease, now: int, token: str = "") -> ClaimHeld:
     if token:
         other = task_of(token)
         about = f"; the token given is {f'of {other}' if other else 'not that of a claim'}"
+        if other == task_id:
+            about = "; the token given is of another claim on it, or mistyped"
     return ClaimHeld(
         f"{lease.holder} holds {task_id} until {instant.iso(lease.until)} ({left} left){about};"
         " nothing was written",

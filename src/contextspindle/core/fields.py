@@ -57,7 +57,8 @@ def status(given: str) -> str:
     found = word if word in STATUSES else STATUS_ALIASES.get(word.replace("to_do", "todo"))
     if found is None:
         raise InvalidInput(
-            f"There is no status {given!r}", hint="Use one of " + ", ".join(STATUSES) + "."
+            f"There is no status {text.shortened(repr(given), 80)}",
+            hint="Use one of " + ", ".join(STATUSES) + ".",
         )
     return found
 
@@ -71,7 +72,8 @@ def priority(given: str | int) -> int:
     if word in ("0", "1", "2", "3", "4"):
         return int(word)
     raise InvalidInput(
-        f"There is no priority {given!r}", hint="Use 0 (highest) to 4, or high, medium, low."
+        f"There is no priority {text.shortened(repr(given), 80)}",
+        hint="Use 0 (highest) to 4, or high, medium, low.",
     )
 
 

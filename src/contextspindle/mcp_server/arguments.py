@@ -40,6 +40,18 @@ def taken(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def as_object(given: Any) -> dict[str, Any] | None:
+    """The object that a text writes out in JSON; an empty one for an empty list; else None."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (ValueError, RecursionError):
+            return None
+    if given == []:
+        return {}  # what some languages make of an object without names
+    return given if isinstance(given, dict) else None
+
+
 def _unknown(tool: Tool, name: str) -> InvalidInput:
     shown = text.shortened(text.one_line(name), 80)
     near = nearest(name, [one.name for one in tool.arguments])
@@ -115,6 +127,9 @@ def _list(argument: Argument, value: Any) -> list[str]:
         value = found if isinstance(found, list) else whole
     if not isinstance(value, list):
         raise _wrong(argument, "a list of texts", value)
+    for one in value:
+        if isinstance(one, bool) or not isinstance(one, str | int | float):
+            raise _wrong(argument, "a list of texts", value)
     return [_text(argument, one) for one in value]
 
 

@@ -6,10 +6,20 @@ of the call, and knows no rule: those are the actions'.
 
 from __future__ import annotations
 
+import contextlib
+
 from ..core import instant, text
 from ..core.change import Request
+from ..core.claims import task_of
 from ..core.evidence import asked
-from ..errors import ClaimLost, InvalidInput, SnapshotNotFound, WorkspaceRefused
+from ..errors import (
+    ClaimHeld,
+    ClaimLost,
+    InvalidInput,
+    NothingReady,
+    SnapshotNotFound,
+    WorkspaceRefused,
+)
 from ..rendering import (
     backed_up,
     hit_lines,
@@ -27,6 +37,7 @@ from .client import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..actions.answers import Outcome
@@ -43,6 +54,26 @@ _READ_ON = 100
 PAGE_BYTES = 7_000
 """The most bytes of a list where no limit is given: fewer tasks, rather than a long reply."""
 
+_NAMED = 10
+"""How many ids a line of ours names."""
+_ABOUT = frozenset(("id", "workspace", "expected_version", "claim", "criterion"))
+"""The arguments of an update that change nothing by themselves."""
+_NOT_FOR: dict[str, dict[str, str]] = {
+    "claim": {},
+    "next": {
+        "id": "next takes the best ready task; to take this one, use claim.",
+        "token": "next takes a task that nobody holds; to go on with yours, use claim.",
+    },
+    "renew": {"lease": "The claim keeps its length; claim with id and lease gives it another."},
+    "release": {"lease": "Leave it out: what is given back has no lease."},
+}
+"""The arguments that an action of a claim does not take, and what to do instead."""
+
+_HELD = (
+    "If the claim is yours, give its token as token. Else take another task with action next, or"
+    " wait for the lease to end."
+)
+
 _FIELDS = ("goal", "status", "owner", "blocker", "next", "parent", "priority")
 
 
@@ -51,7 +82,7 @@ def create(client: Client, values: Values) -> str:
     space = client.find(values["workspace"] or "")
     outcome = space.ledger().create(_request(values), key=values["key"] or "")
     said = "created" if outcome.changed else "already there: the task that this key created"
-    return _outcome(outcome, said)
+    return _outcome(client, outcome, said)
 
 
 def update(client: Client, values: Values) -> str:
@@ -61,10 +92,17 @@ def update(client: Client, values: Values) -> str:
     files = [client.path(space, one) for one in values["evidence_files"] or ()]
     if values["criterion"] is not None and not (values["evidence"] or files):
         raise InvalidInput("criterion names the one that evidence is for, and none is given")
+    if all(values[one] is None for one in values.keys() - _ABOUT):
+        raise InvalidInput(
+            "There is nothing to change: no argument says what",
+            hint="null is an argument that was not given; an empty text clears. To keep a"
+            " claim, use contextspindle_task_claim with action renew.",
+        )
     criterion = asked(values["criterion"])
     ledger = space.ledger()
-    token = values["claim"] or client.token(space, task_id)
-    try:
+    given = values["claim"] or ""
+    token = given or client.token(space, task_id)
+    with _carrying(client, space, task_id, token):
         outcome = ledger.update(
             task_id,
             request,
@@ -72,12 +110,12 @@ def update(client: Client, values: Values) -> str:
             claim=token,
             made=ledger.look_at(task_id, files, criterion, request) if files else (),
         )
-    except ClaimLost:
-        client.drop(space, task_id)
-        raise
     if not outcome.task.claim:
         client.drop(space, task_id)
-    return _outcome(outcome, "updated" if outcome.changed else "unchanged: nothing in it was new")
+    elif task_of(given) == task_id:
+        client.keep(space, task_id, given)
+    said = "updated" if outcome.changed else "unchanged: nothing in it was new"
+    return _outcome(client, outcome, said)
 
 
 def show(client: Client, values: Values) -> str:
@@ -103,7 +141,7 @@ def list(client: Client, values: Values) -> str:  # noqa: A001 (the tool's own w
 def inbox(client: Client, values: Values) -> str:
     """List what is live."""
     ledger = client.find(values["workspace"] or "").ledger()
-    empty = "Nothing is live. contextspindle_task_create records a task."
+    empty = client.words.of_tools("Nothing is live. contextspindle task create records a task.")
     return _page(client, ledger.inbox(_limit(values), values["offset"] or 0), values, empty)
 
 
@@ -137,7 +175,7 @@ def context(client: Client, values: Values) -> str:
     """The handoff of one task."""
     space = client.find(values["workspace"] or "")
     budget = values["budget"] if values["budget"] is not None else space.settings.context_budget
-    return space.ledger().context(values["id"], budget).text
+    return client.words.of_handoff(space.ledger().context(values["id"], budget).text)
 
 
 def history(client: Client, values: Values) -> str:
@@ -156,31 +194,72 @@ def history(client: Client, values: Values) -> str:
 def claim(client: Client, values: Values) -> str:
     """Take a task, prolong the lease, or give it back."""
     space = client.find(values["workspace"] or "")
-    action, task_id = values["action"], values["id"] or ""
-    ledger = space.ledger()
+    action, ledger = values["action"], space.ledger()
+    for name, instead in _NOT_FOR[action].items():
+        if values[name] not in (None, ""):
+            raise InvalidInput(f"{action} takes no {name}; nothing was done", hint=instead)
     if action == "next":
-        if task_id:
-            raise InvalidInput("next takes the best ready task; to take this one, use claim")
-        return _claimed(client, space, ledger.claim_next(seconds=values["lease"]))
-    if action == "claim":
-        if not task_id:
-            raise InvalidInput("claim needs an id", hint="next takes the best ready task.")
-        return _claimed(client, space, ledger.claim(task_id, seconds=values["lease"]))
-    token = values["token"] or ""
+        try:
+            return _claimed(client, space, ledger.claim_next(seconds=values["lease"]))
+        except NothingReady as error:
+            if held := client.held(space):
+                error.hint += f" Claimed from here already: {_few(held)}."
+            raise
+    task_id, token = _asked_for(client, space, values)
+    try:
+        with _carrying(client, space, task_id, token):
+            if action == "claim":
+                found = ledger.claim(task_id, seconds=values["lease"], token=token)
+                return _claimed(client, space, found)
+            if action == "renew":
+                return _renewed(client, space, ledger.renew(token))
+            outcome = ledger.release(task_id, token=token)
+    except ClaimHeld as error:
+        error.hint = _HELD
+        raise
+    client.drop(space, task_id)
+    said = "released" if outcome.changed else "unchanged: nobody had claimed it"
+    return _outcome(client, outcome, said)
+
+
+def _asked_for(client: Client, space: Workspace, values: Values) -> tuple[str, str]:
+    """The task that a claim is about, and the token for it: one that is given, else a kept one."""
+    action, task_id, token = values["action"], values["id"] or "", values["token"] or ""
+    of = task_of(token)
+    if task_id and of and of != task_id:
+        raise InvalidInput(
+            f"The token is of {of}, not of {task_id}; nothing was done",
+            hint="Give the token of this task, or leave one of the two out.",
+        )
+    if not task_id and not token and action == "claim":
+        raise InvalidInput("claim needs an id", hint="next takes the best ready task.")
     if not task_id and not token:
         held = client.held(space)
         if len(held) != 1:
-            raise InvalidInput(f"{action} needs an id: {len(held)} tasks are claimed from here")
+            raise InvalidInput(
+                f"{action} needs an id: {len(held)} tasks are claimed from here",
+                hint=f"They are {_few(held)}." if held else "Give the id, and the claim's token.",
+            )
         task_id = held[0]
-    task_id = task_id or token.partition(".")[0]
+    task_id = task_id or of or token
     token = token or client.token(space, task_id)
-    if action == "renew":
-        if not token:
-            raise InvalidInput(f"{task_id} is not claimed from here; give its token")
-        return _renewed(client, space, ledger.renew(token))
-    outcome = ledger.release(task_id, token=token)
-    client.drop(space, task_id)
-    return _outcome(outcome, "released" if outcome.changed else "unchanged: nobody had claimed it")
+    if action == "renew" and not token:
+        raise InvalidInput(f"{task_id} is not claimed from here; give its token", hint="")
+    return task_id, token
+
+
+@contextlib.contextmanager
+def _carrying(client: Client, space: Workspace, task_id: str, token: str) -> Iterator[None]:
+    """Work under ``token``: if it does not hold the task and is the one kept, it is kept no more.
+
+    Any other that is refused may be mistyped, and says nothing of the one that is kept.
+    """
+    try:
+        yield
+    except ClaimLost:
+        if token == client.token(space, task_id):
+            client.drop(space, task_id)
+        raise
 
 
 def verify(client: Client, values: Values) -> str:
@@ -194,16 +273,16 @@ def backup(client: Client, values: Values) -> str:
     space = client.find(values["workspace"] or "")
     folder = client.path(space, values["folder"])
     found = space.back_up(folder)
-    return _lines(f"{backed_up(found)} in {folder}")
+    return _lines(f"{backed_up(found)} in {text.one_line(folder)}")
 
 
 def restore(client: Client, values: Values) -> str:
     """Take a backup in."""
     space = client.place_to_restore(values["workspace"] or "")
     done = space.restore(client.path(space, values["folder"]))
-    lines = [f"restored into {space.root}: {merge_line(done.merge)}"]
+    lines = [f"restored into {text.one_line(space.root)}: {merge_line(done.merge)}"]
     if done.kept:
-        lines.append(f"the ledger as it was is kept in {done.kept}")
+        lines.append(f"the ledger as it was is kept in {text.one_line(done.kept)}")
     return _lines(*lines)
 
 
@@ -227,10 +306,13 @@ def handoff(client: Client, values: Values) -> str:
         raise InvalidInput("Give session or from, one of the two")
     another, session = bool(values["from"]), values["session"] or client.session or None
     try:
-        return fuse.restore(values["from"] or session, budget, another=another).text
+        found = fuse.restore(values["from"] or session, budget, another=another)
     except SnapshotNotFound as error:
-        error.hint = "Nothing is live either: contextspindle_task_create records a task."
+        error.hint = "Nothing is live either: contextspindle task create records a task."
+        if another:
+            error.hint = "The start of a session's id is enough; without from, the newest is told."
         raise
+    return client.words.of_handoff(found.text)
 
 
 def remember(client: Client, values: Values) -> str:
@@ -293,6 +375,12 @@ def _request(values: Values) -> Request:
     )
 
 
+def _few(ids: Sequence[str]) -> str:
+    """Some ids of perhaps many."""
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    return ", ".join(ids[:_NAMED]) + more
+
+
 def _limit(values: Values) -> int:
     limit: int = values["limit"] if values["limit"] is not None else PAGE
     return limit
@@ -305,18 +393,21 @@ def _lines(*lines: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _outcome(outcome: Outcome, said: str) -> str:
+def _outcome(client: Client, outcome: Outcome, said: str) -> str:
     task = outcome.task
     lines = [f"{task.id} version {task.version} [{task.status}] {said}"]
-    return _lines(*lines, *(f"warning: {text.one_line(one)}" for one in outcome.warnings))
+    for one in outcome.warnings:
+        lines.append(f"warning: {text.one_line(client.words.of_tools(one))}")
+    return _lines(*lines)
 
 
 def _page(client: Client, page: Page, values: Values, empty: str) -> str:
     """A page of tasks on a line each, and how to read on, whole within one reply; a short one where
     no limit was given."""
-    room = pages.room(client.reply_bytes) - _READ_ON
+    room = pages.room(client.reply_bytes)
     if values["limit"] is None:
         room = min(room, PAGE_BYTES)
+    room -= _READ_ON
     lines: Any = []
     for one in page.items:
         line = summary_line(one)
@@ -335,12 +426,15 @@ def _page(client: Client, page: Page, values: Values, empty: str) -> str:
 def _claimed(client: Client, space: Workspace, found: Claimed) -> str:
     client.keep(space, found.task.id, found.token)
     task = found.task
+    already = "" if found.anew else "already "
+    piece = min(600, pages.room(client.reply_bytes) // 6)  # the token stands behind them
+    until = instant.iso(found.until)
     lines = [
-        f"{task.id} is yours until {instant.iso(found.until)}; each update puts the end off",
-        f"goal: {text.shortened(text.one_line(task.goal), 600)}",
+        f"{task.id} is {already}yours until {until}; each update puts the end off",
+        f"goal: {text.shortened(text.one_line(task.goal), piece)}",
     ]
     if task.next:
-        lines.append(f"next: {text.shortened(text.one_line(task.next), 600)}")
+        lines.append(f"next: {text.shortened(text.one_line(task.next), piece)}")
     carried = "updates from here carry it" if client.claims else "give it as claim in updates"
     return _lines(*lines, f"token ({carried}): {found.token}")
 

@@ -14,8 +14,11 @@ from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from .. import config, gitfiles, workspace
+from ..core import text
+from ..core.claims import task_of
 from ..errors import InvalidInput, NotFound, WorkspaceNotFound, WorkspaceRefused
 from ..workspace import Workspace
+from .wording import ALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,6 +86,8 @@ class Client:
         """Whether it answers when it is asked for them."""
         self.late = 0
         """How often it did not answer in time since it last told of a change."""
+        self.words = ALL
+        """What is said to it, by the tools that it was offered."""
         self._tokens: dict[tuple[str, str], str] = {}
         self._open = opened or threading.local()
 
@@ -148,8 +153,8 @@ class Client:
         place = _real(_checkout(space.root, self.roots or (self.folder,)), given)
         if not _is_below(place, (space.root, *self._bounds())):
             raise WorkspaceRefused(
-                f"{given} is not used:",
-                [f"{place} lies outside of the folders that are open here"],
+                f"{_shown(given)} is not used:",
+                [f"{_shown(place)} lies outside of the folders that are open here"],
                 hint="Use a path inside the project, or do it on the command line.",
             )
         return place
@@ -163,12 +168,12 @@ class Client:
         place = _real((bounds or (self.folder,))[0], named)
         if bounds and not _is_below(place, bounds):
             raise WorkspaceRefused(
-                f"The workspace {named} is not used:",
+                f"The workspace {_shown(named)} is not used:",
                 [f"it lies outside of the folders that are open here: {', '.join(bounds)}"],
                 hint="Leave the argument out, or open that folder in your program.",
             )
         if not os.path.isdir(place):
-            raise WorkspaceNotFound(f"{place} is not a folder")
+            raise WorkspaceNotFound(f"{_shown(place)} is not a folder")
         return place
 
     def _bounds(self) -> tuple[str, ...]:
@@ -206,7 +211,8 @@ class Client:
 
     def token(self, space: Workspace, task_id: str) -> str:
         """The token under which this client writes the task; empty if it has claimed it not."""
-        return self._tokens.get((space.folder, task_id), "") or space.settings.claim
+        token = self._tokens.get((space.folder, task_id), space.settings.claim)
+        return token if task_of(token) == task_id else ""
 
     def keep(self, space: Workspace, task_id: str, token: str) -> None:
         """Carry ``token`` in the writes of this task from now on."""
@@ -216,10 +222,16 @@ class Client:
     def drop(self, space: Workspace, task_id: str) -> None:
         """Carry no token for this task any more."""
         self._tokens.pop((space.folder, task_id), None)
+        if self.claims and task_of(space.settings.claim) == task_id:
+            self._tokens[space.folder, task_id] = ""  # nor the one that it was started with
 
     def held(self, space: Workspace) -> list[str]:
         """The tasks that this client has claimed in a workspace."""
-        return [task for folder, task in self._tokens if folder == space.folder]
+        return [
+            task
+            for (folder, task), token in [*self._tokens.items()]
+            if token and folder == space.folder
+        ]
 
 
 def folder_of(uri: str) -> str:
@@ -229,6 +241,11 @@ def folder_of(uri: str) -> str:
         return ""
     path = os.fsdecode(unquote_to_bytes(parts.path))
     return os.path.realpath(path) if path.startswith("/") else ""
+
+
+def _shown(path: str) -> str:
+    """A path that somebody gave, as it stands in a message."""
+    return text.shortened(text.one_line(path), 300)
 
 
 def _real(base: str, given: str) -> str:

@@ -1,14 +1,16 @@
 """Replies within a bound: what is longer comes in parts, each with the cursor to the next.
 
 A part is measured as it travels, as a JSON string.  The parts of a text, put together, are the
-text.  A cursor holds where its part begins and a seal of the whole: when what is being read changes
-on the way, the reader is told, and never gets halves of two states.
+text.  A cursor holds where its part begins and a seal of what was read before: when that changes on
+the way, the reader is told, and never gets halves of two states.  What only grows at its end, as a
+history does, is read on, and so is a task whose claim is renewed meanwhile.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 from ..core import text
 from ..core.value import Value
@@ -18,6 +20,10 @@ AROUND = 600
 """Bytes kept for what stands around a part: the protocol's own, and the line on the next part."""
 
 
+_LEASE = re.compile(rb"(?<= until )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+"""The end of a lease, as it is shown."""
+
+
 class Part(Value):
     """Some of a text; ``note`` says which, and how to read on; empty if it is all."""
 
@@ -25,21 +31,23 @@ class Part(Value):
     note: str = ""
 
 
-def part(whole: str, limit: int, cursor: str = "") -> Part:
+def part(whole: str, limit: int, cursor: str = "", *, goes_on: bool = True) -> Part:
     """The part of ``whole`` that ``cursor`` names, in at most ``limit`` bytes of a reply.
 
-    InvalidInput if the cursor is none of ours, or of a text that has changed since.
+    ``goes_on``: whether the rest can be asked for; else the note says only how much it is.
+    InvalidInput if the cursor is none of ours, or of a text whose beginning has changed since.
     """
     content = whole.encode("utf-8", "replace")
     if not cursor and len(content) <= room(limit) and travels(whole) <= room(limit):
         return Part(whole)
-    seal = hashlib.sha256(content).hexdigest()[:12]
-    start = _start(cursor, seal, len(content))
+    start = _start(cursor, content)
     shown = _fitting(content, start, room(limit))
     end = start + text.size(shown)
     note = f"[bytes {start + 1:,} to {end:,} of {len(content):,}"
+    if end < len(content) and not goes_on:
+        return Part(shown, f"{note}; the rest is left out]")
     if end < len(content):
-        return Part(shown, f"{note}; for the rest call again with cursor: {end}-{seal}]")
+        return Part(shown, f"{note}; for the rest call again with cursor: {made(content, end)}]")
     return Part(shown, f"{note}; this is the end]")
 
 
@@ -48,18 +56,29 @@ def room(limit: int) -> int:
     return limit - AROUND
 
 
-def _start(cursor: str, seal: str, size: int) -> int:
+def made(content: bytes, at: int) -> str:
+    """The cursor to what stands from ``at`` on."""
+    read = _LEASE.sub(b"", content[:at])
+    return f"{at}-{hashlib.sha256(read).hexdigest()[:12]}"
+
+
+def _start(cursor: str, content: bytes) -> int:
     if not cursor:
         return 0
-    at, dash, sealed = cursor.strip().partition("-")
-    if not (dash and at.isascii() and at.isdigit() and len(at) < 12 and int(at) < size):
+    at, dash, _ = cursor.strip().partition("-")
+    if not (dash and at.isascii() and at.isdigit() and len(at) < 12):
         raise InvalidInput("That is not a cursor of this reply", hint="Call again without it.")
-    if sealed != seal:
+    if int(at) >= len(content) or cursor.strip() != made(content, int(at)):
         raise InvalidInput(
             "What was being read has changed since its first part",
             hint="Call again without the cursor.",
         )
     return int(at)
+
+
+def fitting(whole: str, most: int) -> str:
+    """As much of the beginning of ``whole`` as travels in ``most`` bytes."""
+    return _fitting(whole.encode("utf-8", "replace"), 0, most)
 
 
 def _fitting(content: bytes, start: int, most: int) -> str:

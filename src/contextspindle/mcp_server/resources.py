@@ -20,7 +20,6 @@ from ..errors import NotFound, SpindleError
 from . import calls, pages
 from .client import Client
 from .tools import find
-from .wording import error_text
 
 SCHEME = "contextspindle://task/"
 LISTED = 20
@@ -72,7 +71,8 @@ class Resources:
         """A task or its history, cut within the bound of a reply and marked so."""
         task_id, slash, what = unquote(str(params.uri)).removeprefix(SCHEME).partition("/")
         if not str(params.uri).startswith(SCHEME) or (slash and what != "history"):
-            raise MCPError(types.INVALID_PARAMS, f"There is no resource {params.uri}")
+            shown = text.shortened(text.one_line(str(params.uri)), 200)
+            raise MCPError(types.INVALID_PARAMS, f"There is no resource {shown}")
         client = self._client_of(ctx)
         asked = await self._prepared(ctx, client, params)
         if asked is not None:
@@ -101,7 +101,8 @@ class Resources:
     ) -> types.GetPromptResult | types.InputRequiredResult:
         """The handoff, as the user's own message."""
         if params.name != "resume":
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}, only resume")
+            shown = text.shortened(text.one_line(params.name), 80)
+            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {shown!r}, only resume")
         client = self._client_of(ctx)
         asked = await self._prepared(ctx, client, params)
         if asked is not None:
@@ -123,14 +124,15 @@ class Resources:
         def said() -> str:
             whole = calls.do(client, tool.function, values)
             part = pages.part(whole, client.reply_bytes)
-            return text.clean(part.shown) + (f"\n[the rest: {name}]\n" if part.note else "")
+            rest = name if name in client.words.names else "contextspindle on the command line"
+            return text.clean(part.shown) + (f"\n[the rest: {rest}]\n" if part.note else "")
 
         try:
             found: str = await self._in_thread(said)
         except SpindleError as error:
             raise MCPError(
                 types.INVALID_PARAMS if isinstance(error, NotFound) else types.INTERNAL_ERROR,
-                text.clean(error_text(error, client.reply_bytes)),
+                text.clean(client.words.error(error, client.reply_bytes)),
                 {"code": error.code},
             ) from error
         return found

@@ -8,9 +8,11 @@ protocol.  Answers are text: no schema is declared for them that an error would 
 
 from __future__ import annotations
 
+import difflib
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,14 +27,14 @@ from pydantic import ValidationError
 
 from .. import __version__
 from ..core import text
-from ..errors import SpindleError
+from ..errors import InvalidInput, SpindleError
 from . import calls, pages
-from .arguments import nearest, taken
+from .arguments import as_object, taken
 from .client import Client, folder_of
 from .resources import Resources
 from .shape import Tool, schema
-from .tools import INSTRUCTIONS, PREFIX
-from .wording import error_text
+from .tools import PREFIX, find, instructions
+from .wording import Words
 
 THREADS = 4
 """How many calls run at once; more of them wait their turn."""
@@ -64,7 +66,8 @@ class Service:
         tools to read them as soon as a server has any, so it is for the user to want that.
         """
         self._resources = resources
-        self._client_of = client_of
+        self._known = client_of
+        self._words = Words(tools)
         self._asks = asks
         self._tools = {tool.name: tool for tool in tools}
         self._listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
@@ -77,7 +80,7 @@ class Service:
             "contextspindle",
             version=__version__,
             title="ContextSpindle",
-            instructions=INSTRUCTIONS,
+            instructions=instructions([*self._tools.values()]),
             cache_hints={"tools/list": CacheHint(ttl_ms=KEPT_MS, scope="public")},
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -88,11 +91,17 @@ class Service:
             on_get_prompt=resources.prompt,
         )
         # Spans that nobody collects; and what is asked here is nobody else's business.
-        server.middleware.clear()
+        server.middleware[:] = [_mended]
         server.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
         return server
+
+    def _client_of(self, ctx: Context) -> Client:
+        """Whose request it is, and what that one was offered."""
+        client = self._known(ctx)
+        client.words = self._words
+        return client
 
     async def _list_tools(self, _ctx: Context, _params: object) -> types.ListToolsResult:
         return self._listed
@@ -100,12 +109,7 @@ class Service:
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Answer:
         tool = self._tools.get(params.name)
         if tool is None:
-            # All names begin alike, which makes none of them nearer.
-            words = [name.removeprefix(PREFIX) for name in self._tools]
-            near = nearest(params.name.removeprefix(PREFIX), words)
-            shown = text.shortened(text.one_line(params.name), 80)
-            meant = f"; did you mean {PREFIX}{near}?" if near else ""
-            raise MCPError(types.INVALID_PARAMS, f"There is no tool {shown!r}{meant}")
+            raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, self._tools))
         client = self._client_of(ctx)
         asked = await self._prepared(ctx, client, params)
         if asked is not None:
@@ -168,12 +172,51 @@ def answered(client: Client, tool: Tool, given: dict[str, Any]) -> types.CallToo
         values = taken(tool, given)
         whole = calls.do(client, tool.function, values)
         client.copy_daily()
-        part = pages.part(whole, client.reply_bytes, values.get("cursor") or "")
+        cursor, goes_on = values.get("cursor") or "", "cursor" in values
+        try:
+            part = pages.part(whole, client.reply_bytes, cursor, goes_on=goes_on)
+        except InvalidInput as error:
+            if "version" in values and values["version"] is None:
+                error.hint += " With version it reads on, whatever is written meanwhile."
+            raise
     except SpindleError as error:
-        return _result(error_text(error, client.reply_bytes), is_error=True)
+        return _result(client.words.error(error, client.reply_bytes), is_error=True)
     except Exception as error:
         return _result(_bug(tool, error), is_error=True)
     return _result(part.shown, part.note)
+
+
+async def _mended(ctx: Context, call_next: Callable[[Context], Awaitable[Any]]) -> Any:
+    """A call whose arguments are written as a text is one; what is no object is refused by name."""
+    given = (ctx.params or {}).get("arguments")
+    if ctx.method != "tools/call" or given is None or isinstance(given, dict):
+        return await call_next(ctx)
+    found = as_object(given)
+    if found is None:
+        said = "arguments must be an object: names with their values"
+        raise MCPError(types.INVALID_PARAMS, f"{said}; nothing was done")
+    return await call_next(replace(ctx, params={**(ctx.params or {}), "arguments": found}))
+
+
+_LIKE = 0.75
+"""How alike a word must be to a tool's name, of 1, for that tool to be meant."""
+_LIKE_A_WRITE = 0.9
+"""The same of a tool that writes: one that only reads must not be taken for it."""
+
+
+def _no_tool(name: str, offered: Mapping[str, Tool]) -> str:
+    """What is said of a name that none of the offered tools has."""
+    shown = text.shortened(text.one_line(name), 80)
+    if find(name):
+        return f"There is no tool {shown!r} here: this server was told to offer fewer"
+    # All names begin alike, which makes none of them nearer.
+    bare = name[:80].lower().removeprefix(PREFIX).replace("-", "_").removeprefix("task_")
+    words = {one.removeprefix(PREFIX).removeprefix("task_"): one for one in offered}
+    for word in difflib.get_close_matches(bare, words, 3, _LIKE):
+        alike = difflib.SequenceMatcher(None, word, bare).ratio()
+        if offered[words[word]].reads or alike >= _LIKE_A_WRITE:
+            return f"There is no tool {shown!r}; did you mean {words[word]}?"
+    return f"There is no tool {shown!r}"
 
 
 def _listed(tool: Tool) -> types.Tool:

@@ -2,9 +2,10 @@
 
 A message is a line.  It is read and written here, without a thread in between, because to hand it
 from thread to thread costs more than to read a task; nothing that may have to wait is waited for in
-the loop.  A line that is no JSON is answered, and so is one that never ends; an ``initialize``
-without a version is one, what was asked before the input ended is still answered, and a client that
-was killed is noticed even where somebody else holds its end of the pipe open.
+the loop.  A line that is no JSON is answered, and so is one that never ends; of several messages in
+a list each is taken as if on a line of its own; an ``initialize`` without a version is one, what
+was asked before the input ended is still answered, and a client that was killed is noticed even
+where somebody else holds its end of the pipe open.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import signal
 from contextlib import suppress
@@ -44,6 +46,7 @@ LINE_BYTES = 32 * 1024 * 1024
 """The bytes after which a line has no end: what is left of it is passed over."""
 
 Item = SessionMessage | Exception
+Id = int | float | str | None
 
 
 def serve(named: str, which: str, *, resources: bool = False) -> None:
@@ -123,6 +126,8 @@ class _Line:
         self._inward = inward
         self._outward = outward
         self._read = bytearray()
+        self._apart: list[Any] = []
+        """Messages that came in a list, the last of them first."""
         self._passing = False
         self._ended = False
         self._gone = False
@@ -137,10 +142,17 @@ class _Line:
         """
         while True:
             try:
-                raw = await self._next_line()
-                if not raw or self._gone:
-                    break
-                message = _message(raw)
+                if self._apart:
+                    message = _message(json.dumps(self._apart.pop()))
+                else:
+                    raw = await self._next_line()
+                    if not raw or self._gone:
+                        break
+                    line = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+                    if line.startswith("["):
+                        self._apart = _several(line)
+                        continue
+                    message = _message(line)
             except _NotRead as problem:
                 with suppress(anyio.BrokenResourceError):
                     await self.send(SessionMessage(problem.answer))
@@ -210,7 +222,8 @@ class _Line:
         """
         if self._gone:
             raise anyio.BrokenResourceError
-        raw = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        said = item.message.model_dump_json(by_alias=True, exclude_unset=True, warnings=False)
+        raw = said.encode() + b"\n"
         try:
             async with self._turn:
                 while raw and _takes(self._outward, 0):
@@ -296,46 +309,96 @@ class _Outward(_End):
 class _NotRead(Exception):
     """A line that could not be read, and the answer to it.  What it said is not repeated."""
 
-    def __init__(self, code: int, said: str, request_id: int | str | None = None) -> None:
+    def __init__(self, code: int, said: str, request_id: Id = None) -> None:
         super().__init__(said)
-        self.answer = types.JSONRPCError(
+        # Not checked: an id that is none is given back all the same, to whoever waits for it.
+        self.answer = types.JSONRPCError.model_construct(
             jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=said)
         )
 
 
-def _message(raw: bytes) -> types.JSONRPCMessage:
+def _message(line: str) -> types.JSONRPCMessage:
     """The message of a line; what in it is no text, half a character too, becomes U+FFFD.
 
     _NotRead if it is none.
     """
-    line = raw.decode("utf-8", "replace")
     found: Any = None
     try:
         try:
-            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            if not isinstance(message, types.JSONRPCNotification) or '"id"' not in line:
+                return message
         except ValidationError:
-            # It refuses the escape of half a character, which other programs write.
-            found = json.loads(line)
-            line = text.clean(json.dumps(found, ensure_ascii=False))
-            return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except (ValueError, RecursionError) as error:
-        broken = not isinstance(error, ValidationError) or any(
-            one["type"] == "json_invalid" for one in error.errors()
-        )
-        code, said = (
-            (types.PARSE_ERROR, "The line is not JSON")
-            if broken
-            else (types.INVALID_REQUEST, "The line is not a message of JSON-RPC 2.0")
-        )
-        raise _NotRead(code, said, _id_of(found)) from None
+            pass
+        # The reader refuses the escape of half a character, which other programs write, and a
+        # number of thousands of digits; and it overlooks an id that is a fraction.
+        found = json.loads(line, parse_int=_whole)
+        if isinstance(found, dict) and isinstance(given := found.get("id"), float):
+            if not given.is_integer():
+                raise _NotRead(types.INVALID_REQUEST, "An id is a text or a whole number", given)
+            found["id"] = int(given)
+        line = text.clean(json.dumps(found, ensure_ascii=False))
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except RecursionError:
+        raise _NotRead(types.PARSE_ERROR, _TOO_DEEP, _id_in(line)) from None
+    except ValidationError as error:
+        if any(one["type"] == "json_invalid" for one in error.errors()):
+            raise _NotRead(types.PARSE_ERROR, _TOO_DEEP, _id_of(found)) from None
+        said = "The line is not a message of JSON-RPC 2.0"
+        raise _NotRead(types.INVALID_REQUEST, said, _id_of(found)) from None
+    except ValueError:
+        raise _NotRead(types.PARSE_ERROR, "The line is not JSON") from None
 
 
-def _id_of(found: Any) -> int | str | None:
+def _several(line: str) -> list[Any]:
+    """The messages of a list, the last one first.
+
+    The protocol of 2025-03-26 has such lists, and any server of it takes them; later ones do not.
+    _NotRead if it is none.
+    """
+    try:
+        found = json.loads(line, parse_int=_whole)
+    except RecursionError:
+        raise _NotRead(types.PARSE_ERROR, _TOO_DEEP) from None
+    except ValueError:
+        raise _NotRead(types.PARSE_ERROR, "The line is not JSON") from None
+    if not found:
+        raise _NotRead(types.INVALID_REQUEST, "The list holds no message")
+    return [*reversed(found)]
+
+
+_DIGITS = 4_000
+"""The digits from which on a number is read as a text: no argument has as many."""
+_TOO_DEEP = "The message is nested too deeply to be read"
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_ID = re.compile(r'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d{1,18})\s*[,}]')
+
+
+def _whole(digits: str) -> int | str:
+    return int(digits) if len(digits) < _DIGITS else digits
+
+
+def _id_of(found: Any) -> Id:
     """The id under which whoever sent it waits for an answer; None if nobody does."""
     given = found.get("id") if isinstance(found, dict) and "method" in found else None
     if isinstance(given, str):
         return text.clean(given)
     return given if type(given) is int else None
+
+
+def _id_in(line: str) -> Id:
+    """The same of a line that could not be read whole."""
+    depth, found = 0, {}
+    for token in _TOKEN.finditer(line):
+        if token[0] in "[{":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+        elif depth == 1 and token[0] == '"method"':
+            found["method"] = ""
+        elif depth == 1 and (given := _ID.match(line, token.start())):
+            found["id"] = json.loads(given[1])
+    return _id_of(found)
 
 
 def _made_whole(message: types.JSONRPCRequest) -> None:

@@ -1,7 +1,7 @@
 """What is said of commands and their options, said of tools and their arguments.
 
-Errors and their hints are written once, for the command line.  An agent that called a tool is told
-what to do next in the words of tools, where there is a tool for it.
+Errors, their hints and some replies are written once, for the command line.  An agent that called a
+tool is told what to do next in the words of tools, as far as it was offered the tool for it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 
 from ..core import text
-from .tools import TOOLS
+from . import pages
+from .tools import PREFIX, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..errors import SpindleError
+    from .shape import Tool
 
 _ARGUMENTS = (
     (r"carry its token: --claim TOKEN, or CONTEXTSPINDLE_CLAIM", "give its token as claim"),
@@ -30,42 +34,120 @@ _ARGUMENTS = (
     (r"--drop-dependency", "drop_dependencies"),
     (r"name a workspace with --workspace DIR", "name a folder with the argument workspace"),
     (r"See --help of the command\.", ""),
-    (r"task ready --explain ID\b", "contextspindle_task_ready with explain"),
-    (r"task claim --next", "contextspindle_task_claim with action next"),
     (r"repeat the command", "call again"),
 )
 
 
-def _commands() -> list[tuple[str, str]]:
-    found = [(" ".join(tool.command), tool.name) for tool in TOOLS if tool.command[0] != "fuse"]
-    longest_first = sorted(found, key=lambda one: -len(one[0]))
-    return [(rf"contextspindle {words}\b(?! -)", name) for words, name in longest_first]
-
-
-_ALL = tuple(
-    (re.compile(pattern), said)
-    for pattern, said in (
-        *((f"(?:contextspindle )?{pattern}", said) for pattern, said in _ARGUMENTS),
-        *_commands(),
-        (r"'task list'", "contextspindle_task_list"),
+_PHRASES = (
+    (r"task ready --explain ID\b", "task_ready", " with explain"),
+    (r"task claim --next", "task_claim", " with action next"),
+    (r"(?<=')task list(?=')", "task_list", ""),
+)
+"""What is said of a tool with one of its arguments."""
+_IN_TEXTS = tuple(
+    (re.compile(pattern, re.M), PREFIX + name, instead)
+    for pattern, name, instead in (
+        (r"^(omitted: .*; see: )contextspindle task show(?= \S+\n\Z)", "task_show", r"\1{}"),
+        (r"^(\d+ live tasks in all: )contextspindle task inbox$", "task_inbox", r"\1{}"),
+        (
+            r"^(\w+ session's \(claimed by you until \S+, )carry --claim (?=\S+\): )",
+            "task_update",
+            r"\1give claim ",
+        ),
+        (
+            r"^(Left out for room: .* \()contextspindle fuse restore --plain --session (.+)"
+            r" --budget (\d+)(?= shows more\)\.$)",
+            "handoff",
+            r"\1{} with session \2, budget \3",
+        ),
     )
 )
+"""What lines of ours say in a text that quotes others; {} is the tool's whole name."""
+_NEXT_BEST = {"task_list": "task_inbox", "task_ready": "task_show"}
+"""What says something of the same to a client that was not offered a tool."""
 
 
-def of_tools(said: str) -> str:
-    """``said`` with tools in the place of the commands that they stand for."""
-    for pattern, instead in _ALL:
-        said = pattern.sub(instead, said)
-    return said
+class Words:
+    """What is said to whoever was offered some of the tools."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        offered = {tool.name: tool for tool in tools}
+        self.names = frozenset(offered)
+        self._all = tuple((re.compile(one), said) for one, said in self._patterns(offered))
+
+    @staticmethod
+    def _patterns(offered: dict[str, Tool]) -> Iterable[tuple[str, str]]:
+        def named(name: str, more: str = "") -> str:
+            if PREFIX + name in offered:
+                return PREFIX + name + more
+            other = PREFIX + _NEXT_BEST.get(name, "")
+            return other if other in offered else ""
+
+        for pattern, said in _ARGUMENTS:
+            yield f"(?:contextspindle )?{pattern}", said
+        for pattern, name, more in _PHRASES:
+            if said := named(name, more):
+                yield f"(?:contextspindle )?{pattern}", said
+        # The longest first: some begin as others do.
+        for tool in sorted(TOOLS, key=lambda one: -len(one.command)):
+            said = named(tool.name.removeprefix(PREFIX))
+            if said and tool.command[0] != "fuse":
+                yield rf"contextspindle {' '.join(tool.command)}\b(?! -)", said
+
+    def of_tools(self, said: str) -> str:
+        """``said`` with tools in the place of the commands that they stand for."""
+        for pattern, instead in self._all:
+            said = pattern.sub(instead, said)
+        return said
+
+    def of_handoff(self, said: str) -> str:
+        """A handoff, which quotes others, with tools in the lines that are ours.
+
+        It is no longer than ``said``.
+        """
+        for pattern, name, instead in _IN_TEXTS:
+            if name in self.names:
+                said = pattern.sub(instead.format(name), said)
+        return said
+
+    def error(self, error: SpindleError, limit: int) -> str:
+        """An error as an agent reads it: what happened, its code, what to do next.
+
+        It travels in at most half of a reply of ``limit`` bytes, with the first of many reasons.
+        """
+        reasons = getattr(error, "reasons", ())
+        head = error.message.removesuffix("".join(f"\n  - {one}" for one in reasons))
+        # A line is a line of ours: what somebody gave, and is repeated, begins none.
+        lines = [text.one_line(self.of_tools(head))]
+        lines += [f"  - {text.one_line(self.of_tools(one))}" for one in reasons]
+        end = f" [{error.code}]"
+        if hint := text.one_line(self.of_tools(error.hint)).strip():
+            end += f"\n{pages.fitting(hint, limit // 8)}"
+        room = limit // 2 - pages.travels(end)
+        if pages.travels("\n".join(lines)) > room:
+            lines = _first(lines, room)
+        return "\n".join(lines) + end
 
 
-def error_text(error: SpindleError, limit: int) -> str:
-    """An error as an agent reads it: what happened, its code, what to do next."""
-    found = f"{of_tools(error.message)} [{error.code}]"
-    if error.hint:
-        found += f"\n{of_tools(error.hint)}".rstrip()
-    size = text.size(found)
-    if size <= limit // 2:
-        return found
-    shown = text.cut(found, limit // 2)
-    return f"{shown}\n[{size - text.size(shown):,} bytes more are left out] [{error.code}]"
+def _first(lines: list[str], room: int) -> list[str]:
+    """As many of ``lines`` as travel in ``room`` bytes, and how many more there are."""
+    room -= _LEFT_OUT
+    found: list[str] = []
+    for number, line in enumerate(lines):
+        cost = pages.travels(line + "\n")
+        if cost > room:
+            # The first of them, and the first reason, are worth a piece.
+            shown = pages.fitting(line, room - 8) if number < 2 and room > _LEFT_OUT else ""
+            found += [shown + text.ELLIPSIS] if shown else []
+            left = len(lines) - len(found)
+            return found + ([f"  - and {left:,} more"] if left else [])
+        found.append(line)
+        room -= cost
+    return found
+
+
+_LEFT_OUT = 60
+"""Bytes kept for the line that says what is left out."""
+
+ALL = Words(TOOLS)
+"""What is said where every tool is offered."""

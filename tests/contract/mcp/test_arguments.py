@@ -10,7 +10,9 @@ from contextspindle import errors, places, workspace
 from contextspindle.actions import archive as actions
 from contextspindle.actions import ledger
 from contextspindle.core import archive, change, claims, evidence, fields, links, memory
-from contextspindle.mcp_server.wording import of_tools
+from contextspindle.mcp_server.wording import ALL
+
+from .conftest import asking
 
 LISTS = [
     ('["a","b"]', ["a", "b"]),
@@ -157,6 +159,46 @@ def test_what_is_needed_and_missing_is_named(inside):
     inside(talk)
 
 
+def test_arguments_written_as_a_text_are_taken_and_what_is_no_object_is_refused_by_name(line):
+    server = line()
+    server.greet()
+
+    def asked(given):
+        message = asking(1, "task_create")
+        message["params"]["arguments"] = given
+        server.send(message)
+        return server.read()
+
+    assert "created" in asked('{"goal": "g"}')["result"]["content"][0]["text"]
+    for nothing in ([], "", "{}", None):
+        assert "needs goal" in asked(nothing)["result"]["content"][0]["text"]
+    for wrong in (["goal"], "goal", 5, True, "[1]", "[" * 90_000):
+        error = asked(wrong)["error"]
+        assert (error["code"], "arguments must be an object" in error["message"]) == (-32602, True)
+
+
+def test_an_item_of_a_list_that_is_no_text_is_refused_as_such(inside):
+    async def talk(call):
+        said = await call("task_create", goal="g", decisions=[{"text": "x"}])
+        assert 'decisions must be a list of texts, not [{"text": "x"}]' in said.text
+
+    inside(talk)
+
+
+def test_null_clears_nothing_and_an_update_of_nothing_is_refused(inside):
+    async def talk(call):
+        task = (await call("task_create", goal="g", blocker="rain")).task
+        said = await call("task_update", id=task, blocker=None, workspace=None)
+        assert (said.code, "an empty text clears" in said.text) == ("INVALID_INPUT", True)
+        assert "blocker: rain" in (await call("task_show", id=task)).text
+        assert not (await call("task_update", id=task, blocker="")).error
+        assert "blocker" not in (await call("task_show", id=task)).text
+        described = {one.name: one for one in (await call.client.list_tools()).tools}
+        assert "null does not" in described["contextspindle_task_update"].description
+
+    inside(talk)
+
+
 def test_a_page_behind_the_end_says_so_on_every_list(inside):
     async def talk(call):
         task = (await call("task_create", goal="Ship it")).task
@@ -251,7 +293,7 @@ def test_whatever_is_said_of_an_option_is_said_to_a_tool_in_words_of_arguments()
     modules = (change, claims, evidence, memory, fields, links, archive, actions, ledger, errors)
     for module in (*modules, workspace, places):
         for said in said_in(module):
-            plain = QUOTED.sub("", of_tools(said))
+            plain = QUOTED.sub("", ALL.of_tools(said))
             if said != PART and not any(one in said for one in FOR_A_USER):
                 assert not OPTION.search(plain), (module.__name__, said)
 

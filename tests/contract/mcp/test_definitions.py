@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from contextspindle.cli import table
 from contextspindle.mcp_server import calls
 from contextspindle.mcp_server.shape import KINDS
-from contextspindle.mcp_server.tools import FEW, INSTRUCTIONS, TOOLS, WITHOUT_TOOL, chosen
+from contextspindle.mcp_server.tools import FEW, TOOLS, WITHOUT_TOOL, chosen, instructions
 
 TOKENS = 2_500
 KEYWORDS = {"type", "properties", "required", "description", "items", "enum"}
@@ -49,7 +50,7 @@ def test_all_definitions_together_cost_at_most_2500_tokens(listed):
         }
         cost += len(encoding.encode(json.dumps(shown, separators=(",", ":"))))
     assert cost <= TOKENS
-    assert len(encoding.encode(INSTRUCTIONS)) <= 120
+    assert len(encoding.encode(instructions(TOOLS))) <= 120
 
 
 def words_of(schema):
@@ -132,6 +133,59 @@ def test_fewer_tools_are_offered_when_asked_for(inside):
             await call("task_create", goal="a")
 
     inside(refused, which="read")
+
+
+@pytest.mark.parametrize("which", ["all", "few", "read"])
+def test_nothing_is_said_of_a_tool_that_is_not_offered(inside, which):
+    offered = {one.name for one in chosen(which)}
+
+    def check(said):
+        assert set(re.findall(r"contextspindle_\w+", said)) <= offered, said
+
+    async def talk(call):
+        check(call.client.instructions)
+        assert "contextspindle_handoff" in call.client.instructions
+        for name, given in (
+            ("handoff", {}),
+            ("task_inbox", {}),
+            ("task_show", {"id": "t-00000000"}),
+            ("task_show", {"id": "?"}),
+            ("task_claim", {"action": "next"}),
+            ("task_update", {"id": "t-00000000", "evidence": ["e"], "criterion": 7}),
+        ):
+            if f"contextspindle_{name}" in offered:
+                check((await call(name, **given)).text)
+
+    inside(talk, which=which)
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "meant"),
+    [
+        ("all", "contextspindle_context", "contextspindle_task_context"),
+        ("all", "task_shows", "contextspindle_task_show"),
+        ("all", "task-update", "contextspindle_task_update"),
+        ("all", "contextspindle_task_updat", "contextspindle_task_update"),
+        ("all", "contextspindle_task_delete", ""),
+        ("all", "contextspindle_task_claimed", ""),
+        ("all", "contextspindle_remembered", ""),
+        ("all", "contextspindle_task_get", ""),
+        ("all", "task", ""),
+        ("few", "contextspindle_task_list", ""),
+        ("read", "contextspindle_task_create", ""),
+    ],
+)
+def test_a_name_that_is_no_tool_is_taken_for_one_only_where_it_is_like_it(
+    inside, which, name, meant
+):
+    async def talk(call):
+        with pytest.raises(Exception, match="There is no tool") as raised:
+            await call.client.call_tool(name, {})
+        said = str(raised.value)
+        assert said.partition("did you mean ")[2].rstrip("?") == meant
+        assert ("offer fewer" in said) == (which != "all")
+
+    inside(talk, which=which)
 
 
 def test_the_prompt_and_the_resources_say_what_the_tools_say(inside):

@@ -268,6 +268,62 @@ def test_what_cannot_be_read_is_answered_under_its_id_where_there_is_one(
     assert server.read() == {"jsonrpc": "2.0", "id": 11, "result": {}}
 
 
+def test_every_request_whose_id_can_be_told_is_answered_under_it(line):
+    server = line()
+    server.greet()
+    ping = {"jsonrpc": "2.0", "method": "ping"}
+
+    def asked(*messages):
+        server.send(*messages)
+        return server.read()
+
+    many = b"1" * 5_000
+    raw = json.dumps(asking(1, "task_create", goal="$")).encode()
+    task = text_of(asked(raw.replace(b'"$"', many))).split()[0]
+    assert f"goal: {many.decode()}\n" in text_of(asked(asking(2, "task_show", id=task)))
+    raw = json.dumps(asking(3, "task_list", limit="$")).encode()
+    refused = asked(raw.replace(b'"$"', many))
+    assert refused["id"] == 3
+    assert "limit must be a whole number" in text_of(refused)
+    deep = b'{"params":{"a":' + b"[" * 90_000 + b"]" * 90_000 + b'},"method":"x","id":4}'
+    assert asked(deep)["id"] == 4
+    assert asked(deep.replace(b'"id":4', b'"id":"four"'))["id"] == "four"
+    assert asked(deep.replace(b'"method":"x",', b""))["id"] is None  # nobody waits for that
+    assert asked({**ping, "id": 5.0}) == {"jsonrpc": "2.0", "id": 5, "result": {}}
+    fraction = asked({**ping, "id": 5.5})
+    assert (fraction["id"], fraction["error"]["code"]) == (5.5, -32600)
+    assert asked(b"\xef\xbb\xbf" + json.dumps({**ping, "id": 6}).encode())["id"] == 6
+    assert {one["id"] for one in server.rest()} == set()
+
+
+def test_a_byte_order_mark_before_the_first_line_is_passed_over(line):
+    server = line()
+    server.send(b"\xef\xbb\xbf" + json.dumps(HELLO).encode())
+    assert server.read()["id"] == HELLO["id"]
+
+
+def test_of_a_list_of_messages_each_is_answered(line):
+    """The protocol of 2025-03-26 has them, and any server that speaks it takes them."""
+    server = line()
+    server.greet()
+    ping = {"jsonrpc": "2.0", "method": "ping"}
+    server.send(
+        [
+            {**ping, "id": 1},
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}},
+            {"jsonrpc": "2.0", "id": 2, "method": 5},
+            [{**ping, "id": 3}],
+            asking(4, "task_create", goal="g"),
+        ],
+        [],
+        b'[{"jsonrpc"',
+    )
+    answers = server.rest()
+    assert sorted(one["id"] for one in answers if one["id"]) == [1, 2, 4]
+    others = [one["error"]["code"] for one in answers if one["id"] is None]
+    assert others == [-32600, -32600, -32700]
+
+
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_line_without_an_end_is_refused_passed_over_and_kept_nowhere(line, monkeypatch, ends):
     monkeypatch.setattr(stdio, "LINE_BYTES", 200_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from contextspindle.core.change import Request
 from contextspindle.core.claims import LEASE_MS
 from contextspindle.errors import (
     ClaimHeld,
@@ -69,6 +70,31 @@ def test_a_second_claim_is_refused_even_under_the_same_label(ada, bob, made):
 def test_each_claim_has_a_token_of_its_own(ada, ask):
     ids = [ada.create(ask(goal="x")).task.id for _ in range(3)]
     assert len({ada.claim(one).token.partition(".")[2] for one in ids}) == 3
+
+
+def test_a_claim_under_its_own_token_is_renewed_and_changes_nothing_else(ada, bob, made, clock):
+    claimed = ada.claim(made, seconds=10)
+    clock.forward(5_000)
+    again = ada.claim(made, token=claimed.token)
+    assert again == (claimed.task, claimed.token, clock.now + 10_000, False)
+    longer = ada.claim(made, seconds=60, token=claimed.token)
+    assert (longer.until, ada.show(made)) == (clock.now + 60_000, claimed.task)
+    shorter = ada.claim(made, seconds=10, token=claimed.token)  # what was promised stays
+    assert shorter.until == longer.until
+    with pytest.raises(ClaimHeld, match="of another claim on it, or mistyped"):
+        bob.claim(made, token=f"{made}.{'0' * 16}")
+    clock.forward(600_000)  # run out, and nobody took it over
+    assert not ada.claim(made, token=claimed.token).anew
+    assert ada.update(made, Request(set={"next": "x"}), claim=claimed.token).changed
+
+
+def test_a_token_that_lost_its_claim_does_not_keep_its_holder_from_a_new_one(ada, bob, made, clock):
+    late = ada.claim(made, seconds=10)
+    clock.forward(10_000)
+    taken = bob.claim(made, seconds=10)
+    bob.release(made, token=taken.token)
+    anew = ada.claim(made, token=late.token)
+    assert (anew.anew, anew.token != late.token) == (True, True)
 
 
 @pytest.mark.parametrize("words", [{"status": "cancelled", "decisions": ("no",)}, "done"])
@@ -145,7 +171,7 @@ def test_a_renewal_moves_the_lease_and_nothing_else(ada, made, clock):
     claimed = ada.claim(made, seconds=10)
     clock.forward(5_000)
     renewed = ada.renew(claimed.token)
-    assert renewed == (claimed.task, claimed.token, clock.now + 10_000)
+    assert renewed == (claimed.task, claimed.token, clock.now + 10_000, False)
     assert ada.show(made) == claimed.task
     assert ada.history(made).total == 2
 

@@ -357,3 +357,14 @@ def test_search_is_a_page_like_any_other(project, create):
     assert page["total"] == 3
     none = project("task", "search", "li\non")
     assert (none.status, none.out.decode()) == (0, "Nothing holds 'li⏎on'.\n")
+
+
+def test_an_own_claim_is_renewed_by_claiming_it_again(project, held):
+    task, token = held
+    told = project("task", "claim", task, "--claim", token, "--lease", "7200").out.decode()
+    assert told.startswith(f"{task} is already yours until ")
+    environment = {"CONTEXTSPINDLE_CLAIM": token}
+    done = project("task", "claim", task, "--json", env=environment)
+    assert (done.status, done.data["token"], done.data["task"]["version"]) == (0, token, 2)
+    assert project("task", "claim", task).status == 4
+    assert project("task", "claim", "--next", "--claim", token).status == 2

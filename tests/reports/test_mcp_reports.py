@@ -14,7 +14,7 @@ import pytest
 
 from contextspindle import workspace
 from contextspindle.core.change import Request, begin, plan_creation
-from contextspindle.mcp_server import stdio
+from contextspindle.mcp_server import roots, stdio
 from contextspindle.mcp_server.client import Client
 from contextspindle.mcp_server.server import Service
 from contextspindle.mcp_server.tools import chosen
@@ -371,6 +371,49 @@ def test_mc23_the_project_is_that_of_the_call_and_none_is_made_in_passing(ask, h
     answers = ask(asking(1, "task_create", goal="g"), cwd=home, env=named)
     assert "created" in text_of(answers[1])
     assert project("task", "inbox", "--json").data["total"] == 1
+
+
+def test_mc23_what_a_slow_client_asks_for_is_not_done_where_it_was_launched(
+    project, place, monkeypatch
+):
+    """Its folders come late: until then nothing is written, and then in the right project."""
+    monkeypatch.setattr(roots, "ROOTS_SECONDS", 0.1)
+    monkeypatch.chdir(project.folder)
+    other = place("other")
+    seat = Client()
+    service = Service(lambda _ctx: seat, chosen("all"))
+    (inward, sending), (hearing, outward) = os.pipe(), os.pipe()
+    server = threading.Thread(target=anyio.run, args=(stdio.talk, service, inward, outward))
+    server.start()
+
+    def send(*messages):
+        for one in messages:
+            os.write(sending, json.dumps(one).encode() + b"\n")
+
+    with open(hearing, "rb") as heard:
+
+        def read():
+            return json.loads(heard.readline())
+
+        able = {**HELLO["params"], "capabilities": {"roots": {"listChanged": True}}}
+        send({**HELLO, "params": able}, READY)
+        assert read()["id"] == 0
+        send(asking(1, "task_create", goal="g"))
+        question = read()
+        assert question["method"] == "roots/list"
+        assert "[WORKSPACE_REFUSED]" in text_of(read())
+        said = {"roots": [{"uri": other.as_uri()}]}
+        send({"jsonrpc": "2.0", "id": question["id"], "result": said})
+        send({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        assert read()["id"] == 2
+        send(asking(3, "task_create", goal="g"))
+        assert "created" in text_of(read())
+        os.close(sending)
+        server.join(20)
+    os.close(inward)
+    os.close(outward)
+    totals = [project("task", "inbox", "--json", cwd=at).data["total"] for at in (None, other)]
+    assert totals == [0, 1]
 
 
 def test_mc24_text_is_utf_8_whatever_the_locale_and_bad_bytes_are_answered(ask_process, project):

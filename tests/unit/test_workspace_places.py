@@ -133,7 +133,7 @@ def test_the_project_says_nothing_about_commands(tmp_path, settings, library):
         workspace.find(start=str(library), settings=told)
     # Whoever follows the usual advice there has two ledgers from then on.
     assert f"up to {library}" in caught.value.message or str(library) in caught.value.message
-    assert f"--workspace {tmp_path / 'project'}" in caught.value.hint
+    assert f"{tmp_path / 'project'}, has one: name it with --workspace" in caught.value.hint
     assert "contextspindle init" in caught.value.hint
     assert workspace.place_to_make(start=str(library), settings=told).root == str(library)
 

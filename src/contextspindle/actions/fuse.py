@@ -213,15 +213,17 @@ class Fuse:
         previous: tuple[str, ...] = (),
         thorough: bool = False,
         another: bool = False,
+        reader: str | None = None,
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
-        Without a session, the newest snapshot is taken, whichever it is of, and the text says so: a
-        claim in it is then nobody's to carry.  A session without one that says anything gets that
-        of the ``previous`` ones, the latest first, if the harness says that it goes on from them;
-        else live tasks, or SnapshotNotFound if there are none either.  ``thorough`` looks at large
-        checkouts too, where nobody waits.  For ``another`` session than the one it is of, the start
-        of its id is enough, and the text says so.
+        Without a session, the newest snapshot is taken, whichever it is of.  A session without one
+        that says anything gets that of the ``previous`` ones, the latest first, if the harness says
+        that it goes on from them; else live tasks, or SnapshotNotFound if there are none either.
+        ``thorough`` looks at large checkouts too, where nobody waits.  For ``another`` session the
+        start of its id is enough.  ``reader`` is who asks, as far as that is known; None is the
+        session itself.  What may not be the reader's own is said to be so, and no claim in it is
+        anybody's to carry.
         """
         if not MIN_BUDGET <= budget <= MAX_BUDGET:
             raise InvalidInput(
@@ -234,7 +236,7 @@ class Fuse:
         snapshot = self._log.newest(key)
         if previous:
             snapshot = self._story(snapshot, previous, agent)
-        whose = relay.of_another if another else relay.of_newest if session is None else None
+        whose = relay.of_another if another else relay.in_doubt(self._log, session, reader)
         # Its claim is a session's own: another one is not given the token.
         own = (_own(snapshot)[0], "", "that") if whose else _own(snapshot)
         tasks, problem = self._live_tasks(*own)

@@ -15,7 +15,7 @@ from .moment import session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..ports import SnapshotLog
@@ -58,6 +58,36 @@ def of_another(harness: object) -> str:
         f" of {shortened(folded(harness), 20)}" if isinstance(harness, str) and harness else ""
     )
     return f"The record of another session{program}, handed over: not your own earlier talk."
+
+
+def in_doubt(
+    log: SnapshotLog, session: str | None, reader: str | None
+) -> Callable[[object], str] | None:
+    """What says of the record of ``session`` that it may not be the ``reader``'s; None if it is.
+
+    Who reads is known from the environment of a process, at best.  A program that was told to begin
+    anew goes on as another session, and says so to none of the processes that it has started: when
+    another session has saved since, that word is in doubt.
+    """
+    if session is None:
+        return of_newest
+    if reader is None:
+        return None
+    if reader != session:
+        return of_named
+    newest = log.newest(None)
+    if newest is None or session_of(newest) == session:
+        return None
+    later = shortened(folded(session_of(newest)), 60)
+    return lambda _harness: (
+        f"The record of the session that started this server; session {later} has saved one since:"
+        " yours only if you know it."
+    )
+
+
+def of_named(_harness: object) -> str:
+    """The line by which the record of a session that was named says that it may be another's."""
+    return "The record of the session that was named: yours only if you know it."
 
 
 def of_newest(harness: object) -> str:

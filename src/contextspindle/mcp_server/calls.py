@@ -306,7 +306,9 @@ def handoff(client: Client, values: Values) -> str:
         raise InvalidInput("Give session or from, one of the two")
     another, session = bool(values["from"]), values["session"] or client.session or None
     try:
-        found = fuse.restore(values["from"] or session, budget, another=another)
+        found = fuse.restore(
+            values["from"] or session, budget, another=another, reader=client.reader
+        )
     except SnapshotNotFound as error:
         error.hint = "Nothing is live either: contextspindle task create records a task."
         if another:

@@ -25,14 +25,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .. import config
 from ..errors import InvalidInput, in_words
 from .client import Client
-from .server import Context, Service
+from .roots import Context
+from .server import Service
 from .tools import chosen
 
 PATH = "/mcp"
 TOKEN_CHARACTERS = 20
 """The fewest characters of a token that a user chose."""
 CLIENTS = 256
-"""How many clients are remembered, with their claims; of more, the oldest are forgotten."""
+"""How many clients are remembered that have claimed nothing."""
+HOLDERS = 10_000
+"""How many are that have; of more, those that were here longest ago are forgotten.  The SDK keeps
+no more sessions than that."""
 
 
 def serve(
@@ -82,7 +86,7 @@ def serve(
 
 
 def _app(named: str, which: str, *, resources: bool) -> ASGIApp:
-    people = _People(named)
+    people = People(named)
     service = Service(people.client, chosen(which), asks=False, resources=resources)
     server = service.server()
     # The guard in front asks for more than the SDK's own check does.
@@ -90,14 +94,18 @@ def _app(named: str, which: str, *, resources: bool) -> ASGIApp:
     return server.streamable_http_app(streamable_http_path=PATH, transport_security=unchecked)
 
 
-class _People:
+class People:
     """The clients of one server, by their sessions."""
 
     def __init__(self, named: str) -> None:
         self._named = named
         self._opened = threading.local()
-        self._nobody = Client(named, claims=False, opened=self._opened)
+        self._nobody = self._new(claims=False)
         self._known: dict[str, Client] = {}
+        self._holders: dict[str, Client] = {}
+
+    def _new(self, *, claims: bool = True) -> Client:
+        return Client(self._named, claims=claims, alone=False, opened=self._opened)
 
     def client(self, ctx: Context) -> Client:
         """Whose request it is.  One without a session keeps nothing from call to call."""
@@ -105,10 +113,15 @@ class _People:
         session = request.headers.get("mcp-session-id") if request is not None else None
         if not session:
             return self._nobody
-        known = self._known.pop(session, None) or Client(self._named, opened=self._opened)
+        known = self._known.pop(session, None) or self._holders.pop(session, None) or self._new()
         self._known[session] = known
         while len(self._known) > CLIENTS:
-            del self._known[next(iter(self._known))]
+            oldest = next(iter(self._known))
+            gone = self._known.pop(oldest)
+            if gone.holds:
+                self._holders[oldest] = gone
+        while len(self._holders) > HOLDERS:
+            del self._holders[next(iter(self._holders))]
         return known
 
 

@@ -34,20 +34,18 @@ class Resources:
 
     def __init__(
         self,
-        client_of: Callable[[Context], Client],
-        prepared: Callable[..., Awaitable[types.InputRequiredResult | None]],
+        seen: Callable[..., Awaitable[Client | types.InputRequiredResult]],
         in_thread: Callable[[Callable[[], Any]], Awaitable[Any]],
     ) -> None:
-        self._client_of = client_of
-        self._prepared = prepared
+        self._seen = seen
         self._in_thread = in_thread
 
     async def list(self, ctx: Context, _params: object) -> types.ListResourcesResult:
         """The tasks that are live in the workspace; none where there is none, or where a client
         that has folders open has not said which."""
-        client = self._client_of(ctx)
-        if await self._prepared(ctx, client, None) is not None and client.roots is None:
-            return types.ListResourcesResult(resources=[])  # whose tasks is not known yet
+        client = await self._seen(ctx, None)
+        if isinstance(client, types.InputRequiredResult):
+            return types.ListResourcesResult(resources=[])  # here nothing can be asked
         listed: list[types.Resource] = await self._in_thread(partial(_live, client))
         return types.ListResourcesResult(resources=listed)
 
@@ -73,10 +71,9 @@ class Resources:
         if not str(params.uri).startswith(SCHEME) or (slash and what != "history"):
             shown = text.shortened(text.one_line(str(params.uri)), 200)
             raise MCPError(types.INVALID_PARAMS, f"There is no resource {shown}")
-        client = self._client_of(ctx)
-        asked = await self._prepared(ctx, client, params)
-        if asked is not None:
-            return asked
+        client = await self._seen(ctx, params)
+        if isinstance(client, types.InputRequiredResult):
+            return client
         name = "contextspindle_task_history" if what else "contextspindle_task_show"
         shown = await self._said(client, name, {"id": task_id})
         content = types.TextResourceContents(uri=params.uri, mime_type=_TEXT, text=shown)
@@ -103,10 +100,9 @@ class Resources:
         if params.name != "resume":
             shown = text.shortened(text.one_line(params.name), 80)
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {shown!r}, only resume")
-        client = self._client_of(ctx)
-        asked = await self._prepared(ctx, client, params)
-        if asked is not None:
-            return asked
+        client = await self._seen(ctx, params)
+        if isinstance(client, types.InputRequiredResult):
+            return client
         session = (params.arguments or {}).get("session") or ""
         shown = await self._said(client, "contextspindle_handoff", {"session": session})
         said = (

@@ -1,9 +1,9 @@
 """The server: the protocol on one side, the table of tools on the other.
 
-A call runs in a thread of its own, so that the loop answers while the ledger is read or waited for;
-a call that is cancelled is let go, and ends by itself.  Every error of ours is the answer of the
-tool, with its code, so that the agent reads it; a tool that does not exist is an error of the
-protocol.  Answers are text: no schema is declared for them that an error would have to keep.
+A call runs in a thread, so that the loop answers while the ledger is read or waited for.  Every
+error of ours is the answer of the tool, with its code, so that the agent reads it; a tool that does
+not exist is an error of the protocol.  Answers are text: no schema is declared for them that an
+error would have to keep.
 """
 
 from __future__ import annotations
@@ -11,41 +11,34 @@ from __future__ import annotations
 import difflib
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
+from anyio.abc import TaskGroup
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
 
 from .. import __version__
 from ..core import text
-from ..errors import InvalidInput, SpindleError
-from . import calls, pages
+from ..errors import InvalidInput, SpindleError, StoreError, StoreUnavailable
+from . import calls, lanes, pages
 from .arguments import as_object, taken
-from .client import Client, folder_of
+from .client import UNSAID, Client, Folders
 from .resources import Resources
+from .roots import Context, Roots, folders_of
 from .shape import Tool, schema
 from .tools import PREFIX, find, instructions
 from .wording import Words
 
-THREADS = 4
-"""How many calls run at once; more of them wait their turn."""
-ROOTS_SECONDS = 2.0
-"""How long a client may take to say which folders it has open."""
-LATE = 3
-"""How often a client may be too late with that before it is not asked any more."""
 KEPT_MS = 3_600_000
 """How long a client may rely on the list of tools, in milliseconds."""
 
-Context = ServerRequestContext[Any, Any]
 Answer = types.CallToolResult | types.InputRequiredResult
 
 
@@ -60,7 +53,9 @@ class Service:
         asks: bool = True,
         resources: bool = False,
     ) -> None:
-        """``client_of`` tells whose request it is; ``asks``: for the folders that it has open.
+        """``client_of`` tells whose request it is.
+
+        ``asks``: there is one client, and it is asked for the folders that it has open.
 
         ``resources``: whether tasks are offered as resources too.  Some programs give their model
         tools to read them as soon as a server has any, so it is for the user to want that.
@@ -71,16 +66,20 @@ class Service:
         self._asks = asks
         self._tools = {tool.name: tool for tool in tools}
         self._listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
-        self._threads = anyio.CapacityLimiter(THREADS)
+        self._reading = lanes.Lane(lanes.THREADS)
+        self._writing = lanes.Lane(lanes.THREADS)
+        self._roots = Roots()
+        self._tasks: TaskGroup | None = None
 
     def server(self) -> Server[Any]:
         """The server, not yet connected to anybody."""
-        resources = Resources(self._client_of, self._prepared, self._in_thread)
+        resources = Resources(self._seen, self._reading.run)
         server: Server[Any] = Server(
             "contextspindle",
             version=__version__,
             title="ContextSpindle",
             instructions=instructions([*self._tools.values()]),
+            lifespan=self._living,
             cache_hints={"tools/list": CacheHint(ttl_ms=KEPT_MS, scope="public")},
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -110,67 +109,64 @@ class Service:
         tool = self._tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, self._tools))
-        client = self._client_of(ctx)
-        asked = await self._prepared(ctx, client, params)
-        if asked is not None:
-            return asked
+        client = await self._seen(ctx, params)
+        if isinstance(client, types.InputRequiredResult):
+            return client
+        lane = self._reading if tool.reads else self._writing
         given = params.arguments or {}
-        answer: types.CallToolResult = await self._in_thread(partial(answered, client, tool, given))
+        answer: types.CallToolResult = await lane.run(partial(answered, client, tool, given))
         return answer
 
-    async def _prepared(
-        self, ctx: Context, client: Client, params: types.InputResponseRequestParams | None
-    ) -> types.InputRequiredResult | None:
-        """See to it that the client's folders are known; or the question that asks for them."""
+    async def _seen(
+        self, ctx: Context, params: types.InputResponseRequestParams | None
+    ) -> Client | types.InputRequiredResult:
+        """The client as this request sees it; or the question for the folders that it has open."""
+        client = self._client_of(ctx)
         capabilities = ctx.session.client_capabilities
         if not self._asks or client.named or capabilities is None or capabilities.roots is None:
-            return None
-        if not ctx.session.can_send_request:
-            # Since 2026-07-28 a server asks by answering, and nobody tells it of changes.
-            responses = params.input_responses if params else None
-            said = (responses or {}).get("roots")
-            if isinstance(said, types.ListRootsResult):
-                client.roots = _folders(said)
-                return None
-            if responses is None:
-                return types.InputRequiredResult(input_requests={"roots": types.ListRootsRequest()})
-            return None
-        if client.tells and (client.roots is None or not capabilities.roots.list_changed):
-            try:
-                said = await ctx.session.send_request(
-                    types.ListRootsRequest(),
-                    types.ListRootsResult,
-                    request_read_timeout_seconds=ROOTS_SECONDS,
-                )
-                client.roots = _folders(said)
-            except ValidationError:
-                client.tells = False
-            except MCPError as error:
-                # It says that it can, and does not: as one without.  One that is only slow (a
-                # question to its user, a busy start) is asked again.
-                client.late += 1
-                late = error.error.code == types.REQUEST_TIMEOUT and client.late < LATE
-                client.tells = client.tells and late
-        return None
+            return client.during(Folders())
+        if ctx.session.can_send_request:
+            assert self._tasks is not None
+            tells = bool(capabilities.roots.list_changed)
+            said = await self._roots.folders(ctx, self._tasks, tells_of_changes=tells)
+            return client.during(said)
+        # Since 2026-07-28 a server asks by answering, and nobody tells it of changes.
+        responses = params.input_responses if params else None
+        if responses is None:
+            return types.InputRequiredResult(input_requests={"roots": types.ListRootsRequest()})
+        answer = responses.get("roots")
+        said = folders_of(answer) if isinstance(answer, types.ListRootsResult) else UNSAID
+        return client.during(said)
 
-    async def _roots_changed(self, ctx: Context, _params: types.NotificationParams) -> None:
-        client = self._client_of(ctx)
-        client.roots, client.tells, client.late = None, True, 0
+    async def _roots_changed(self, _ctx: Context, _params: types.NotificationParams) -> None:
+        self._roots.changed()
+
+    @asynccontextmanager
+    async def _living(self, _server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        """While clients are served: questions to them may be on their way."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield {}
+            finally:
+                tasks.cancel_scope.cancel()
+
+    def stop(self) -> None:
+        """Begin no call any more, also none of those that wait."""
+        self._reading.stop()
+        self._writing.stop()
 
     async def idle(self) -> None:
         """Returns when no call runs."""
-        while self._threads.borrowed_tokens:
+        while self._reading.busy or self._writing.busy:
             await anyio.sleep(0.02)
-
-    async def _in_thread(self, call: Callable[[], Any]) -> Any:
-        return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
 
 
 def answered(client: Client, tool: Tool, given: dict[str, Any]) -> types.CallToolResult:
     """The answer of a tool: what it found, in parts if it is long, or what went wrong."""
     try:
         values = taken(tool, given)
-        whole = calls.do(client, tool.function, values)
+        whole = _done(client, tool, values)
         client.copy_daily()
         cursor, goes_on = values.get("cursor") or "", "cursor" in values
         try:
@@ -184,6 +180,21 @@ def answered(client: Client, tool: Tool, given: dict[str, Any]) -> types.CallToo
     except Exception as error:
         return _result(_bug(tool, error), is_error=True)
     return _result(part.shown, part.note)
+
+
+def _done(client: Client, tool: Tool, values: dict[str, Any]) -> str:
+    """What the tool answers; a read is tried once more if only the number of open files forbade."""
+    try:
+        return calls.do(client, tool.function, values)
+    except (StoreError, OSError) as error:
+        if not client.let_go():
+            raise
+        if not tool.reads:
+            raise StoreUnavailable(
+                "This server had too many files open, and has closed those that it can",
+                hint="Look whether anything was written, and call again.",
+            ) from error
+    return calls.do(client, tool.function, values)
 
 
 async def _mended(ctx: Context, call_next: Callable[[Context], Awaitable[Any]]) -> Any:
@@ -237,11 +248,6 @@ def _result(*shown: str, is_error: bool = False) -> types.CallToolResult:
     # The name of a file may be bytes that are no UTF-8, and nothing else can travel.
     content: list[Any] = [types.TextContent(text=text.clean(one)) for one in shown if one]
     return types.CallToolResult(content=content, is_error=is_error)
-
-
-def _folders(said: types.ListRootsResult) -> tuple[str, ...]:
-    found = (folder_of(str(root.uri)) for root in said.roots)
-    return tuple(folder for folder in found if folder)
 
 
 def _bug(tool: Tool, error: Exception) -> str:

@@ -85,7 +85,11 @@ async def _serve(service: Service, inward: int, outward: int, parent: int) -> No
         tasks.start_soon(_watch, parent, service)
         tasks.start_soon(_listen, service)
         await talk(service, inward, outward)
-        tasks.cancel_scope.cancel()
+        with anyio.move_on_after(END_SECONDS):
+            await service.idle()
+            tasks.cancel_scope.cancel()
+            return
+        os._exit(0)  # a call waits for the ledger, and there is nobody any more to answer
 
 
 async def talk(service: Service, inward: int, outward: int) -> None:
@@ -114,6 +118,7 @@ async def _end(service: Service) -> None:
 
     Nothing is tidied: the thread that waits for the input cannot be woken.
     """
+    service.stop()
     with anyio.move_on_after(END_SECONDS):
         await service.idle()
     os._exit(0)

@@ -33,6 +33,7 @@ _ARGUMENTS = (
     (r"--criterion TEXT", "criteria"),
     (r"--drop-dependency", "drop_dependencies"),
     (r"name a workspace with --workspace DIR", "name a folder with the argument workspace"),
+    (r"name it with --workspace to use it", "a user can name it when the server is started"),
     (r"See --help of the command\.", ""),
     (r"repeat the command", "call again"),
 )

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
+from contextspindle.mcp_server import loopback
+from contextspindle.mcp_server.client import Folders
+from contextspindle.mcp_server.loopback import People
+from contextspindle.mcp_server.server import answered
+from contextspindle.mcp_server.tools import find
 from tests.transcripts import SESSION, calls, returns, says, user, written
 
 
@@ -107,6 +114,101 @@ def test_the_token_that_the_server_was_started_with_ends_with_its_claim(inside, 
     inside(talk, env={"CONTEXTSPINDLE_CLAIM": token})
 
 
+@pytest.fixture
+def saved_claim(project, tmp_path):
+    """A task that session s-1 has claimed and worked on, and the token, as saved at a compaction;
+    and a function that saves another session."""
+
+    def save(session, entries):
+        path = written(tmp_path / f"{session}.jsonl", entries)
+        done = project("fuse", "save", "--transcript", path, "--session", session)
+        assert done.status == 0, done.err
+
+    task = project("task", "create", "Mend the mast", "--quiet").out.decode().strip()
+    answer = project("task", "claim", task).out.decode()
+    token = re.search(rf"{task}\.\w+", answer)[0]
+    entries = [
+        user("Mend the mast, then."),
+        calls("c1", "Bash", command=f"contextspindle task claim {task}"),
+        returns("c1", answer),
+        says(f"I carry {token}."),
+    ]
+    save("s-1", entries)
+    return task, token, lambda: save("s-2", [user("Paint the hull."), says("I do.")])
+
+
+def test_a_token_is_handed_to_the_session_that_is_known_to_be_the_caller(inside, saved_claim):
+    _, token, another_saves = saved_claim
+
+    async def talk(call, **given):
+        return (await call("handoff", **given)).text
+
+    mine = {"CLAUDE_CODE_SESSION_ID": "s-1"}
+    found = inside(talk, env=mine)
+    assert token in found
+    assert token in inside(partial(talk, session="s-1"), env=mine)
+    # Where nothing says who asks, it is whom the caller says it is.
+    assert token in inside(partial(talk, session="s-1"), env={})
+    for env, given in (
+        ({}, {}),
+        (mine | {"CLAUDE_CODE_SESSION_ID": "s-9"}, {"session": "s-1"}),
+    ):
+        found = inside(partial(talk, **given), env=env)
+        assert token not in found
+        assert "yours only if you know it" in found
+        assert "Mend the mast" in found
+    another_saves()
+    found = inside(talk, env=mine)
+    assert token not in found
+    assert "Mend the mast" in found
+    assert "session s-2 has saved one since: yours only if you know it" in found
+
+
+def test_over_http_nobody_is_the_session_that_started_the_server(project, saved_claim, monkeypatch):
+    task, token, _ = saved_claim
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+    monkeypatch.setenv("CONTEXTSPINDLE_CLAIM", token)
+    for session in ("one", "other", None):
+        headers = {"mcp-session-id": session} if session else {}
+        seat = People("").client(SimpleNamespace(request=SimpleNamespace(headers=headers)))
+        for given in ({}, {"session": "s-1"}):
+            found = said_by(seat.during(Folders()), "handoff", **given)
+            assert "Mend the mast" in found
+            assert token not in found
+        assert "[CLAIM_HELD]" in said_by(seat.during(Folders()), "task_update", id=task, next="n")
+
+
+def said_by(seat, name, **given):
+    return answered(seat, find(f"contextspindle_{name}"), given).content[0].text
+
+
+@pytest.mark.parametrize("ends", ["released", "done"])
+def test_the_claim_of_the_environment_is_carried_until_it_has_ended(inside, project, ends):
+    task, other = (
+        project("task", "create", goal, "--criterion", "c", "--quiet").out.decode().strip()
+        for goal in ("one", "other")
+    )
+    token = re.search(rf"{task}\.\w+", project("task", "claim", task).out.decode())[0]
+
+    async def talk(call):
+        assert not (await call("task_update", id=other, next="n")).error
+        assert not (await call("task_update", id=task, next="n")).error
+        if ends == "done":
+            done = await call("task_update", id=task, status="done", evidence=["e"])
+            assert not done.error, done.text
+        else:
+            assert not (await call("task_claim", action="release", id=task)).error
+        for _ in range(2):
+            said = await call("task_update", id=task, notes=["after"])
+            assert not said.error, said.text
+        if ends == "released":
+            assert not (await call("task_claim", action="claim", id=task)).error
+            assert not (await call("task_update", id=task, status="active")).error
+
+    inside(talk, env={"CONTEXTSPINDLE_CLAIM": token})
+
+
 @pytest.mark.parametrize("given", [False, True])
 def test_an_own_claim_that_is_claimed_again_is_renewed_and_says_whose_it_is(inside, given):
     async def talk(call):
@@ -190,3 +292,27 @@ def test_what_an_action_of_a_claim_does_not_take_is_refused_by_name(inside):
         assert not (await call("task_claim", action="release", id=two, token="", lease=None)).error
 
     inside(talk)
+
+
+def test_clients_that_hold_claims_are_remembered_when_others_are_forgotten(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(loopback, "CLIENTS", 3)
+    monkeypatch.setattr(loopback, "HOLDERS", 2)
+    people = People("")
+
+    def seat(session):
+        request = SimpleNamespace(headers={"mcp-session-id": session})
+        return people.client(SimpleNamespace(request=request)).during(Folders())
+
+    tasks = {}
+    for name in ("a", "b"):
+        tasks[name] = said_by(seat(name), "task_create", goal=name).split()[0]
+        said_by(seat(name), "task_claim", action="claim", id=tasks[name])
+    for number in range(9):
+        seat(f"other {number}")
+    for name, task in tasks.items():
+        assert "updated" in said_by(seat(name), "task_update", id=task, next="n")
+    for name in ("c", "d", "e", "f", "g", "h"):  # more than there is room for
+        task = said_by(seat(name), "task_create", goal=name).split()[0]
+        said_by(seat(name), "task_claim", action="claim", id=task)
+    assert "[CLAIM_HELD]" in said_by(seat("a"), "task_update", id=tasks["a"], status="active")

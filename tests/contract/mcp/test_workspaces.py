@@ -8,11 +8,10 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-import anyio
 import mcp_types as types
 import pytest
 
-from contextspindle import Request, make_workspace
+from contextspindle import Request, make_workspace, workspace
 from contextspindle.store import schema
 from contextspindle.store.sqlite import SqliteStore
 from tests.transcripts import SESSION, calls, says, user, written
@@ -207,12 +206,11 @@ async def talk_of_roots(call):
     assert await goals(call) == "of it"
 
 
-def test_a_client_whose_folders_are_of_no_use_is_as_one_without(inside):
+def test_a_client_that_has_no_folder_open_is_as_one_without(inside):
     async def talk(call):
         assert not (await call("task_create", goal="g")).error
 
-    for folders in (Folders("file://elsewhere/x"), Folders()):
-        inside(talk, list_roots_callback=folders)
+    inside(talk, list_roots_callback=Folders())
 
 
 def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
@@ -231,50 +229,19 @@ def test_a_client_that_cannot_tell_its_folders_is_asked_once(inside, project):
     assert folders.asked == 1
 
 
-@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
-def test_a_client_that_is_late_with_its_folders_is_asked_again_and_after_every_change(
-    inside, place, monkeypatch
-):
-    monkeypatch.setattr("contextspindle.mcp_server.server.ROOTS_SECONDS", 0.2)
-    one = place("one")
-
-    class Slow(Folders):
-        late = 1
-
-        async def __call__(self, context):
-            if self.asked < self.late:
-                self.asked += 1
-                await anyio.sleep(0.6)
-            return await super().__call__(context)
-
-    folders = Slow(one)
-
-    async def talk(call):
-        assert await goals(call) != "of one"
-        assert await goals(call) == "of one"
-        folders.asked, folders.late = 0, 9
-        await call.client.send_roots_list_changed()
-        for _ in range(5):
-            await goals(call)
-        assert folders.asked == 3  # and then no more
-        folders.late = 0
-        await call.client.send_roots_list_changed()
-        assert await goals(call) == "of one"
-
-    inside(talk, list_roots_callback=folders)
-
-
 @pytest.mark.parametrize("mode", ERAS)
 def test_resources_are_those_of_the_open_folder(inside, place, project, mode):
     assert project("task", "create", "of the server's own").status == 0
     one = place("one")
+    task = workspace.find(str(one)).ledger().inbox(1).items[0].id
 
     async def talk(call):
-        listed = [found.title for found in (await call.client.list_resources()).resources]
-        assert listed in (["of one"], [])
         await goals(call)
-        listed = [found.title for found in (await call.client.list_resources()).resources]
-        assert listed == ["of one"]
+        listed = (await call.client.list_resources()).resources
+        # Since 2026-07-28 nothing can be asked for a list: whose tasks it is for is not known.
+        assert [found.title for found in listed] == (["of one"] if mode == "legacy" else [])
+        shown = await call.client.read_resource(f"contextspindle://task/{task}")
+        assert "goal: of one" in shown.contents[0].text
 
     inside(talk, mode=mode, resources=True, list_roots_callback=Folders(one))
 

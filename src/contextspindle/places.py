@@ -97,8 +97,8 @@ def find(named_as: str, start: str | None, settings: Settings) -> str:
         around = _around(stopped, settings)
         raise WorkspaceNotFound(
             f"There is no workspace in {place}{above}",
-            hint=f"The project around it, {quoted(around)}, has one: name it with --workspace to use"
-            " it; 'contextspindle init' makes one here."
+            hint=f"The project around it, {quoted(around)}, has one: name it with --workspace to"
+            " use it; 'contextspindle init' makes one here."
             if around
             else None,
         )

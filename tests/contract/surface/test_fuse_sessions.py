@@ -93,7 +93,7 @@ def test_a_session_that_goes_into_a_checkout_within_its_project_keeps_its_record
     for words in (("task", "inbox"), ("fuse", "list")):
         done = project(*words, "--json", cwd=library)
         assert done.error["code"] == "WORKSPACE_NOT_FOUND"
-        assert f"--workspace {project.folder}" in done.error["hint"]
+        assert f"{project.folder}, has one: name it with --workspace" in done.error["hint"]
 
 
 # ---- the claim of a session

@@ -189,8 +189,8 @@ class SqliteStore:
                 " <> length(CAST(c0 || c1 || c2 || c3 || c4 AS BLOB))"
             )
             writer.executemany(
-                "INSERT OR IGNORE INTO words (word, again) VALUES (?1, ?1)",
-                ((word,) for row in texts for word in listed(row)),
+                "INSERT OR IGNORE INTO words (word, again) VALUES (?, ?)",
+                ((word, word) for row in texts for word in listed(row)),
             )
             writer.execute("COMMIT")
         finally:

@@ -21,14 +21,14 @@ _FOUND = (
     " CROSS JOIN tasks AS t ON t.pk = c.task"
     " LEFT JOIN changes AS p ON p.task = c.task AND p.version = c.version - 1"
 )
-OF_ALL = f"{_FOUND} ORDER BY c.seq DESC LIMIT ?1"
+OF_ALL = f"{_FOUND} ORDER BY c.seq DESC LIMIT ?"
 OF_TASK = (
-    f"{_FOUND} WHERE c.task = (SELECT pk FROM tasks WHERE id = ?2)"  # noqa: S608 (our own words)
-    " ORDER BY c.version DESC LIMIT ?1"
+    f"{_FOUND} WHERE c.task = (SELECT pk FROM tasks WHERE id = ?)"  # noqa: S608 (our own words)
+    " ORDER BY c.version DESC LIMIT ?"
 )
 OF_ACTOR = (
-    f"{_FOUND} WHERE c.seq > (SELECT max(seq) FROM changes) - ?2"  # noqa: S608 (our own words)
-    " AND instr(c.body, ?3) ORDER BY c.seq DESC LIMIT ?1"
+    f"{_FOUND} WHERE c.seq > (SELECT max(seq) FROM changes) - ?"  # noqa: S608 (our own words)
+    " AND instr(c.body, ?) ORDER BY c.seq DESC LIMIT ?"
 )
 
 
@@ -41,11 +41,11 @@ def recent(
 ) -> list[Change]:
     """What :meth:`.ports.ReadTxn.recent` promises, by ``ask``, which runs a query."""
     if task_id:
-        rows = ask(OF_TASK, limit if not actor else LOOK_BACK, task_id)
+        rows = ask(OF_TASK, task_id, limit if not actor else LOOK_BACK)
     elif actor:
         # As the canonical bytes have it; inside of a text the marks would be escaped.
         wanted = canon.encode({"actor": actor})[1:-1]
-        rows = ask(OF_ACTOR, limit, LOOK_BACK, wanted)
+        rows = ask(OF_ACTOR, LOOK_BACK, wanted, limit)
     else:
         rows = ask(OF_ALL, limit)
     found = []

@@ -250,7 +250,7 @@ class SqliteWrite(SqliteRead):
         if held:
             new -= listed(held)
         self._db.executemany(
-            "INSERT OR IGNORE INTO words (word, again) VALUES (?1, ?1)", [(one,) for one in new]
+            "INSERT OR IGNORE INTO words (word, again) VALUES (?, ?)", [(one, one) for one in new]
         )
         self._db.execute(
             "INSERT OR REPLACE INTO search (rowid, name, goal, next, criteria, log)"

@@ -322,8 +322,6 @@ class SqliteStore:
                 raise self._unopened(mode)
             if version < self.newest:
                 self._migrate(connection if mode == "rw" else None)
-            if sys.version_info >= (3, 12):
-                connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
         except BaseException:
             connection.close()
             raise
@@ -386,9 +384,13 @@ class SqliteStore:
 
     def _try(self, mode: str) -> driver.Connection:
         name = self._path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        return driver.connect(
+        connection = driver.connect(
             f"file:{name}?mode={mode}", uri=True, isolation_level=None, timeout=self.wait
         )
+        if sys.version_info >= (3, 12):
+            # From the beginning: a file that is refused is left as it is.
+            connection.setconfig(driver.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        return connection
 
     def _version(self, connection: driver.Connection) -> int | None:
         try:

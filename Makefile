@@ -17,8 +17,8 @@ endef
 
 # What could tell Pythons apart: files, SQLite, text, the loop of the server, the wheel that is installed.
 SAMPLE := tests/unit tests/migration tests/property tests/stateful tests/contract/store \
-	tests/contract/mcp tests/contract/surface/test_install.py tests/contract/surface/test_arguments.py \
-	tests/reliability/test_memory_damage.py
+	tests/contract/mcp/test_http.py tests/contract/mcp/test_stdio.py tests/contract/surface/test_install.py \
+	tests/contract/surface/test_arguments.py tests/reliability/test_memory_damage.py
 
 .PHONY: demo test test-long test-pythons test-python test-live test-live-newest check format bench docs clean
 

@@ -45,7 +45,9 @@ def saved(repository):
 def now():
     """A moment behind all that was written up to here, and before all that comes."""
     time.sleep(0.02)
-    return time.time_ns() // 1_000_000
+    at = time.time_ns() // 1_000_000
+    time.sleep(0.02)  # the time of a file is that of the kernel's last tick, some milliseconds ago
+    return at
 
 
 def since(place, at, files=(), **more):

@@ -16,8 +16,8 @@ define every_test
 endef
 
 # What could tell Pythons apart: files, SQLite, text, the loop of the server, the wheel that is installed.
-SAMPLE := tests/unit tests/migration tests/property tests/stateful tests/contract/store \
-	tests/contract/mcp/test_http.py tests/contract/mcp/test_stdio.py tests/contract/surface/test_install.py \
+SAMPLE := tests/unit/core tests/unit/store tests/migration tests/stateful tests/contract/store/test_memory.py \
+	tests/contract/store/test_search.py tests/contract/mcp/test_stdio.py tests/contract/surface/test_install.py \
 	tests/contract/surface/test_arguments.py tests/reliability/test_memory_damage.py
 
 .PHONY: demo test test-long test-pythons test-python test-live test-live-newest check format bench docs clean

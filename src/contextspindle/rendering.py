@@ -397,8 +397,7 @@ def kept_lines(kept: Kept) -> Iterator[str]:
         yield f"too many labels, these went: {', '.join(map(text.one_line, kept.unlabelled))}"
     for what, ids in (("shrunk to their gist", kept.shrunk), ("let go", kept.dropped)):
         if ids:
-            more = f" and {len(ids) - 20} more" if len(ids) > 20 else ""
-            yield f"{what} to make room: {', '.join(ids[:20])}{more}"
+            yield f"{what} to make room: {text.some(ids, 20)}"
 
 
 def hit_lines(hits: Iterable[Hit], now: int | None = None) -> Iterator[str]:

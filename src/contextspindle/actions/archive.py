@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], object]
 
+ASIDE_BYTES = 8_000_000
+"""What is imported is kept in memory up to here, and beyond it in a file of no name."""
+
 
 class Archive:
     """A ledger as a whole, on any store."""
@@ -88,10 +91,6 @@ class Archive:
             return self.take_lines(lines, dry=True)
         except _DryRun as over:
             return over.merge
-
-
-ASIDE_BYTES = 8_000_000
-"""What is imported is kept in memory up to here, and beyond it in a file of no name."""
 
 
 class _DryRun(Exception):

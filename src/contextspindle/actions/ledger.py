@@ -469,9 +469,10 @@ class Ledger:
 
 
 def _still_open(task_id: str, children: list[str]) -> str:
-    more = len(children) - _NAMED
-    rest = f" and {more:,} more: contextspindle task children {task_id}" if more > 0 else ""
-    return f"Children still open: {', '.join(children[:_NAMED])}{rest}"
+    from ..core import text
+
+    whole = f": contextspindle task children {task_id}" if len(children) > _NAMED else ""
+    return f"Children still open: {text.some(children, _NAMED)}{whole}"
 
 
 def _as_of(txn: ReadTxn, task: Task, version: int | None) -> Task:

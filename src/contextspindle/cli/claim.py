@@ -101,9 +101,7 @@ def prove(call: Call) -> Reply:
         f" {ran.milliseconds / 1_000:.1f} s"
     ]
     if proof.changed:
-        shown = ", ".join(text.one_line(one) for one in proof.changed[:_NAMED])
-        more = len(proof.changed) - _NAMED
-        shown += f" and {more:,} more" if more > 0 else ""
+        shown = text.some([text.one_line(one) for one in proof.changed], _NAMED)
         lines[0] += f", but does not count: it changed what it is about ({shown})"
         lines.append(
             "Let git ignore what it leaves behind, or name what it is about: --covers PATH"

@@ -7,6 +7,10 @@ could end its line and look like a field of its own (CVE-2021-42574 names the bi
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 ELLIPSIS = "…"
 
 # Line and paragraph separators, in the sense of str.splitlines.
@@ -93,6 +97,12 @@ def quoted(value: str) -> str:
 def counted(number: int, noun: str) -> str:
     """``number`` with a ``noun`` that takes an s for more or less than one."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first ``most`` of ``names``, and how many more there are."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
 
 
 def middle_out(value: str, limit: int) -> str:

@@ -37,7 +37,7 @@ from .client import Client
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from ..actions.answers import Outcome
@@ -203,7 +203,7 @@ def claim(client: Client, values: Values) -> str:
             return _claimed(client, space, ledger.claim_next(seconds=values["lease"]))
         except NothingReady as error:
             if held := client.held(space):
-                error.hint += f" Claimed from here already: {_few(held)}."
+                error.hint += f" Claimed from here already: {text.some(held, _NAMED)}."
             raise
     task_id, token = _asked_for(client, space, values)
     try:
@@ -238,7 +238,9 @@ def _asked_for(client: Client, space: Workspace, values: Values) -> tuple[str, s
         if len(held) != 1:
             raise InvalidInput(
                 f"{action} needs an id: {len(held)} tasks are claimed from here",
-                hint=f"They are {_few(held)}." if held else "Give the id, and the claim's token.",
+                hint=f"They are {text.some(held, _NAMED)}."
+                if held
+                else "Give the id, and the claim's token.",
             )
         task_id = held[0]
     task_id = task_id or of or token
@@ -375,12 +377,6 @@ def _request(values: Values) -> Request:
         add_labels=texts("labels", "add_labels"),
         drop_labels=texts("drop_labels"),
     )
-
-
-def _few(ids: Sequence[str]) -> str:
-    """Some ids of perhaps many."""
-    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-    return ", ".join(ids[:_NAMED]) + more
 
 
 def _limit(values: Values) -> int:

@@ -55,7 +55,7 @@ async def proven(call, path, **given):
     return task, await call("task_update", id=task, evidence_files=[path], **given)
 
 
-@pytest.mark.parametrize("how", ["the folder it runs in", "the open folder"])
+@pytest.mark.parametrize("how", ["the folder it runs in", "the open folder", "a named workspace"])
 def test_a_file_is_taken_from_the_worktree_in_which_the_agent_works(inside, project, worktree, how):
     found = {}
 
@@ -65,7 +65,8 @@ def test_a_file_is_taken_from_the_worktree_in_which_the_agent_works(inside, proj
             assert not said.error, said.text
         assert not (await call("task_backup", folder="copy")).error
 
-    inside(talk, **({"cwd": worktree} if "runs" in how else opened(worktree)))
+    where = opened(worktree) if "open" in how else {"cwd": worktree}
+    inside(talk, named=str(project.folder) if "named" in how else "", **where)
     for path, task in found.items():
         assert evidence_of(project, task) == [str(worktree / path)]
     assert (worktree / "copy" / "manifest.json").exists()

@@ -20,7 +20,7 @@ from tests.live import protocols
 
 TOOL = re.compile(r"\[\[tool (\S+) (\{.*?\})\]\]", re.S)
 SAY = re.compile(r"\[\[say (.*?)\]\]", re.S)
-RECORD = re.compile(r"\[ContextSpindle\].*?\[end of the ContextSpindle record\]", re.S)
+RECORD = re.compile(r"\[ContextSpindle\].*?\[/ContextSpindle\]", re.S)
 SUMMARY = (
     "<analysis>none</analysis>\n<summary>\n"
     "Several small things were asked. The drain FACT-IN-SUMMARY-4 was cleaned.\n</summary>"

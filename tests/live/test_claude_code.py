@@ -141,7 +141,7 @@ def is_for_a_summary(request: str) -> bool:
 def record(request: str) -> str:
     """The newest of our records in what the model was sent."""
     text = request[request.rindex("[ContextSpindle]") :]
-    return text[: text.index("[end of the ContextSpindle record]")]
+    return text[: text.index("[/ContextSpindle]")]
 
 
 def test_every_turn_ended_well(report):

@@ -13,7 +13,7 @@ from tests.live.outcome import Row, deliveries
 from tests.live.pinned import skip_without_namespace
 
 HERE = Path(__file__).parent
-CLOSING = "[end of the ContextSpindle record]"
+CLOSING = "[/ContextSpindle]"
 
 
 NAMES = [name for name in harnesses.ALL if adapter(name).HOOKS]

@@ -130,7 +130,7 @@ def record(request: str) -> str:
     """The one record of ours in what the model was sent."""
     assert request.count("[ContextSpindle]") == 1
     text = request[request.index("[ContextSpindle]") :]
-    return text[: text.index("[end of the ContextSpindle record]")]
+    return text[: text.index("[/ContextSpindle]")]
 
 
 def test_every_turn_ended_well(report):

@@ -77,7 +77,7 @@ def test_cc02_work_is_done_when_the_ledger_says_so(project, compacted):
     )
     assert f"{task} [open] Ship the login page" in text
     claimed = [line for line in text.split("\n") if "is finished" in line]
-    assert all(line.startswith("- [L") for line in claimed), claimed
+    assert all(line.startswith("[L") for line in claimed), claimed
     assert project("task", "show", task, "--json").data == before
 
 
@@ -95,7 +95,7 @@ def test_cc04_a_fact_to_go_by_stays_over_two_compactions(compacted):
     for _ in range(2):
         text, _ = compacted([*entries, *boundary()])
         (line,) = [one for one in text.split("\n") if rule in one]
-        assert line.startswith("- [L29]")
+        assert line.startswith("[L29]")
         assert "agent" not in heading_above(text, rule)
         entries = [*entries, *boundary(), *talk(60, "the query plan"), user("Go on, please.")]
 

@@ -190,8 +190,8 @@ def test_ch11_what_is_handed_over_stays_below_the_limit_and_begins_with_what_mat
     start = text.encode()[:2_000].decode(errors="ignore")
     for fact in ("Ship the login page", "Never use tabs", "write the logout"):
         assert fact in start
-    assert "Left out for room: " in text
-    assert text.endswith("[end of the ContextSpindle record]\n")
+    assert "Left out: " in text
+    assert text.endswith("[/ContextSpindle]\n")
     if int(budget) > 9_500:
         assert project("fuse", "restore", "--plain", "--budget", budget).status == 2
 

@@ -93,7 +93,7 @@ def of_named(_harness: object) -> str:
 def of_newest(harness: object) -> str:
     """The line by which a record says that nobody knows whether it is the reader's own."""
     program = f" ({shortened(folded(harness), 20)})" if isinstance(harness, str) and harness else ""
-    return f"The newest record here{program}, of whichever session: yours only if you know it."
+    return f"The newest record here{program}: yours only if you know it."
 
 
 def with_others(

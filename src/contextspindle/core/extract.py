@@ -47,6 +47,7 @@ from .transcript import (
     CALL,
     COMMAND,
     COMMAND_LINE,
+    DETAIL,
     INTERRUPT,
     LAUNCH,
     OUTCOME,
@@ -150,6 +151,8 @@ class Extractor:
         elif kind == RESULT:
             self._follow(turn)
             self._candidates.show(turn)
+        elif kind == DETAIL:
+            self._candidates.read(turn, mask_ends(turn.text, LONGEST), DETAIL)
         elif kind in (OUTCOME, RECAP):
             self._candidates.read(turn, mask_ends(turn.text or turn.about, LONGEST), REPORT)
         elif kind == PROPOSAL:
@@ -200,7 +203,7 @@ class Extractor:
     def _occasion(self, turn: Turn, text: str) -> str:
         """What the words answer or refuse, where they mean little alone."""
         if turn.via == ANSWER:
-            return shortened(f"answering: {folded(mask(turn.about))}", _QUESTION)
+            return shortened(f"re: {folded(mask(turn.about))}", _QUESTION)
         if turn.via == REFUSAL:
             about = folded(mask(turn.about))
             if " " not in about:  # a path: the file's name tells enough
@@ -210,10 +213,10 @@ class Extractor:
             return ""
         offered = quotes.option(self._before, text)
         if size(text) > _TERSE:
-            return f"answering: {shortened(offered, _OFFER)}" if offered else ""
+            return f"re: {shortened(offered, _OFFER)}" if offered else ""
         offered = shortened(offered, 2 * _OFFER)
         asked = quotes.question(self._before, _QUESTION - size(offered))
-        return f"answering: {offered} {asked}" if offered else f"answering: {asked}"
+        return f"re: {offered} {asked}" if offered else f"re: {asked}"
 
     def _forget(self, utterance: _Utterance) -> None:
         if self._said and self._said[-1] is utterance:
@@ -260,8 +263,9 @@ class Extractor:
         if text:
             mark = FAILED if turn.failed else ""
             text = shortened(text, _STEP)
-            self._trail.append(Item(LEFT, text, turn.line, turn.seal, about, mark))
-            del self._trail[:-_TRAIL]
+            # What was tried again in the same words is said once, where it stands last.
+            known = [one for one in self._trail if (one.text, one.about) != (text, about)]
+            self._trail = [*known, Item(LEFT, text, turn.line, turn.seal, about, mark)][-_TRAIL:]
 
     def _propose(self, turn: Turn) -> None:
         text = mask_ends(turn.text, LONGEST)
@@ -298,6 +302,9 @@ class Extractor:
         for item in shown:
             covered += salience.terms(_surely_shown(item))
         passages = [p for p in distinct(self._candidates) if not _is_told(p.item, shown)]
+        asked = {one.line for one in fixed if one.section in (GOAL, LAST) and one.mark != FIRST}
+        for passage in passages:
+            passage.in_force = passage.item.line in asked
         for item in self._progress.items():
             turn = self._candidates.turns * item.line // max(self._line, 1)
             passages.append(Passage(item, ranking.state_kind(item), turn))

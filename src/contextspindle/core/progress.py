@@ -13,6 +13,7 @@ from .text import folded, shortened
 from .transcript import (
     CALL,
     COMMAND_LINE,
+    DETAIL,
     EDIT,
     LAUNCH,
     PLACE,
@@ -95,7 +96,7 @@ class Progress:
             made = self.calls.pop(turn.call) if turn.call in self.calls else turn
             if turn.steps:
                 self._change_step(turn.steps[0], turn._replace(line=made.line, seal=made.seal))
-        elif turn.call:
+        elif turn.call and kind != DETAIL:  # beside a call, which still waits for its result
             self.launched.pop(turn.call, None)
             call = self.calls.pop(turn.call, None)
             if kind == RESULT and call is not None:

@@ -31,7 +31,9 @@ _NEAR = 30  # turns before the end that count as the final stretch
 class Passage:
     """A candidate quotation, with what its judgement needs to know of where it stood."""
 
-    __slots__ = ("at", "count", "entry", "item", "kind", "rarity", "reported", "terms", "turn")
+    __slots__ = (
+        "at", "count", "entry", "in_force", "item", "kind", "rarity", "reported", "terms", "turn",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class Passage:
         self.count = count
         self.terms = salience.terms(item.text) if terms is None else terms
         self.rarity = rarity  # how seldom its tool is used
+        self.in_force = False  # whether it is of the request that the work is about now
         self.reported = False  # whether the agent fell silent after its turn
 
 
@@ -122,6 +125,7 @@ class Judge:
             "asks": float(text.endswith(("?", "？"))),
             "numbered": float(text[:2].rstrip(".)").isdigit()),
             "reported": float(passage.reported),
+            "in force": float(passage.in_force),
             "rare tool": passage.rarity,
         }
 

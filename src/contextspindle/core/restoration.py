@@ -66,22 +66,22 @@ _GAP = 40  # and the line that stands for a missing middle
 
 _LABELS = {FIRST: "the first request: ", LATER: "asked for later: "}
 _CLAUSE = 160  # bytes that a required item may always have
-_BELOW = "as in the user's last words, below"
+_BELOW = "the user's last words, below"
 
 TASKS = "tasks"
 # Sections in the order of the text: heading, what it adds where there is room, name of omissions.
 _SECTIONS = {
     TASKS: ("Live tasks", " of the ledger", "tasks"),
     GOAL: ("Goal", "", "goals"),
-    RULE: ("Rules", ": what the user wants always or never", "rules"),
+    RULE: ("Rules", ": always or never, by the user", "rules"),
     LAST: ("The user's last words", "", ""),
     LEFT: ("Where the agent left off", "", "of the agent's last words"),
     STEP: ("Open steps", "", "open steps"),
-    RUNNING: ("No result yet", ": look before starting it again", "started works"),
-    STATE: ("State", ": look at the working tree before redoing any of it", "facts"),
+    RUNNING: ("No result yet", ": look before starting again", "started works"),
+    STATE: ("State", ": look at the working tree before redoing it", "facts"),
     DECIDED: ("The user's answers", ": the later word holds", "answers"),
     ASKED: ("The user also said", ": the later word holds", "words of the user"),
-    FOUND: ("Findings", " and reports of the agent", "findings"),
+    FOUND: ("Findings", " and reports", "findings"),
 }
 # What can be said of the state, in the order in which it is set down.
 _STATES = (
@@ -235,7 +235,7 @@ class _Page:
         told = {item.line for item in self.draft.of(LAST)}
         for at, item in enumerate(goals):
             if item.line in told and size(item.text) > _CLAUSE:
-                self._put(GOAL, f"- {pointer(item)} {_BELOW}", (at,))
+                self._put(GOAL, f"{pointer(item)} {_BELOW}", (at,))
                 continue
             share = 0.07 if at == 0 else 0.03
             label = _LABELS.get(item.mark, "")
@@ -251,7 +251,7 @@ class _Page:
             # The last thing it did stands first in line for the room.
             text = shortened(folded(item.text), limit)
             mark = f" {item.mark}" if item.mark else ""
-            self._put(LEFT, f"- {pointer(item)} {folded(item.about)}{mark}: {text}", (9 - at,))
+            self._put(LEFT, f"{pointer(item)} {folded(item.about)}{mark}: {text}", (9 - at,))
         # Rules beyond this stand among what the user also said, so that the top stays short.
         self.rules = min(max(self._part(0.07), 240), self.room // 3)
 
@@ -280,7 +280,7 @@ class _Page:
                 text = f"{ELLIPSIS} {text[at + 1 :]}"
             else:
                 text = shortened(text, limit)
-        if not self._put(section, f"- {lead}{text}", order):
+        if not self._put(section, f"{lead}{text}", order):
             self._omit(section)
 
     def _put_ranked(self, items: Iterable[Item]) -> list[Item]:
@@ -389,11 +389,11 @@ class _Page:
             if section in self.left_out
         ]
         total = sum(self.left_out.values())
-        how = f" ({self.more} shows more)" if self.more else ""
+        how = f" (more: {self.more})" if self.more else ""
         for note in (
-            f"Left out for room: {', '.join(parts)}{how}.",
-            f"Left out for room: {', '.join(parts)}.",
-            f"Left out for room: {total} items.",
+            f"Left out: {', '.join(parts)}{how}.",
+            f"Left out: {', '.join(parts)}.",
+            f"Left out: {total} items.",
         ):
             if size(note) <= room:
                 return [note]
@@ -420,7 +420,7 @@ def _which(header: Header, budget: int) -> list[str]:
         parts.append(f"saved {folded(header.saved)}{age}")
     line = ", ".join(parts) + "."
     if header.source and budget >= _ROOMY:
-        line += f" [L9] is line 9 of its transcript: {folded(header.source)} 9 prints it."
+        line += f" [L9] is line 9 of its transcript: {folded(header.source)} 9"
     return [shortened(line, budget // 3), *notes]
 
 

@@ -10,9 +10,9 @@ from . import digest
 from .draft import ASKED, DECIDED, FOUND, NOTE, RULE, STEP, UNANSWERED, UNCOMMITTED, Item
 from .text import ELLIPSIS, cut, cut_start, folded, shortened, size
 
-_FILES = "files changed, newest first: "
-_UNCOMMITTED = "files changed and, as far as seen, uncommitted: "
-_NAMES = "- names that edits brought in: "
+_FILES = "changed, newest first: "
+_UNCOMMITTED = "uncommitted, as far as seen: "
+_NAMES = "names new in edits: "
 _WORTH_BRACES = 8  # bytes of a folder's name saved from which on its files share it
 _MANY = 3  # files from which on the folder that all are in is named once
 
@@ -37,7 +37,7 @@ def quoted_line(items: list[Item]) -> str:
         text = f"{' '.join(filter(None, (about, item.mark)))}: {text}"
     if item.mark == UNANSWERED:
         text = f"unanswered: {text}"
-    return f"- {pointer(item)} {text}"
+    return f"{pointer(item)} {text}"
 
 
 def state_line(item: Item, note_bytes: int) -> str:
@@ -48,7 +48,7 @@ def state_line(item: Item, note_bytes: int) -> str:
         title, _, note = text.partition(NOTE)
         text = f"{title}{NOTE}{shortened(note, note_bytes)}" if note and note_bytes else title
     mark = f" {item.mark}" if item.mark else ""
-    return f"- {pointer(item)} {about}{mark}: {text}"
+    return f"{pointer(item)} {about}{mark}: {text}"
 
 
 def file_line(items: list[Item]) -> str:
@@ -66,12 +66,12 @@ def file_line(items: list[Item]) -> str:
         else:
             parts += [folder + name for name in names]
     label = _UNCOMMITTED if items[0].mark == UNCOMMITTED else _FILES
-    return f"- {label}{f'in {root}: ' if root else ''}{', '.join(parts)}"
+    return f"{label}{f'in {root}: ' if root else ''}{', '.join(parts)}"
 
 
 def done_line(items: list[Item]) -> str:
     """Finished steps on one line, the newest first, each behind its pointer."""
-    return "- steps done: " + "; ".join(f"{pointer(one)} {folded(one.text)}" for one in items)
+    return "steps done: " + "; ".join(f"{pointer(one)} {folded(one.text)}" for one in items)
 
 
 def name_line(items: list[Item]) -> str:
@@ -96,9 +96,9 @@ def _root(paths: list[str]) -> str:
 def framed(lead: str, text: str) -> str:
     """``text`` word for word behind its lead; of several lines, within a frame."""
     if "\n" not in text:
-        return f"- {lead} {text}"
+        return f"{lead} {text}"
     mark = _mark(text)
-    return f"- {lead}\n<<{mark}\n{text}\n{mark}>>"
+    return f"{lead}\n<<{mark}\n{text}\n{mark}>>"
 
 
 def ends(text: str, end: int) -> str:

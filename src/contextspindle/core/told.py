@@ -24,7 +24,7 @@ ALWAYS = (GOAL, LAST, RULE, LEFT, STEP, RUNNING)
 
 _TOLD = 8
 """The digit from which on an item is not said again."""
-_NAMES = 2.2
+_NAMES = 1.5
 """How much more a name or a number weighs than a plain word."""
 _LATER = 0.25
 """How far an item that is told entirely would move back, in lengths of the list."""

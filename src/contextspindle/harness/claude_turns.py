@@ -15,6 +15,7 @@ from ..core.transcript import (
     CALL,
     COMMAND,
     COMMAND_LINE,
+    DETAIL,
     EDIT,
     INTERRUPT,
     LAUNCH,
@@ -95,8 +96,6 @@ _KINDS = {
     "NotebookEdit": EDIT,
     "Write": EDIT,
 }
-# Their results tell all; the call is only remembered until it has one.
-_TOLD_BY_RESULT = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite", "AskUserQuestion")
 _AGENT_TOOLS = ("Task", "Agent")
 _NOT_AGENTS = ("TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop")
 # Why an entry may leave the queue without reaching the agent.
@@ -185,7 +184,8 @@ class Parser:
                 if text:
                     turns.append(Turn(line, TEXT, text))
             elif block.get("type") == "tool_use":
-                turns.append(self._call(line, block))
+                call = self._call(line, block)
+                turns += [call, *self._details(call, block)]
         return turns
 
     def _call(self, line: int, block: dict[str, Any]) -> Turn:
@@ -208,6 +208,16 @@ class Parser:
             without_echo(shapes.string(given.get("command")) or shapes.prose(given))
         )
         return Turn(line, CALL, text, via, tool, call, about)
+
+    @staticmethod
+    def _details(call: Turn, block: dict[str, Any]) -> list[Turn]:
+        """What a call writes down of a step: its result, which makes the step, does not hold it."""
+        given = block.get("input")
+        if call.tool not in ("TaskCreate", "TaskUpdate") or not isinstance(given, dict):
+            return []
+        text = shapes.bounded(without_echo(shapes.string(given.get("description"))))
+        told = text in ("", shapes.string(given.get("subject")))
+        return [] if told else [Turn(call.line, DETAIL, text, tool=call.tool, call=call.call)]
 
     # ---- under the user's role ----
 

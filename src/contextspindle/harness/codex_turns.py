@@ -17,6 +17,7 @@ from ..core.transcript import (
     BOUNDARY,
     CALL,
     COMMAND_LINE,
+    DETAIL,
     EDIT,
     INTERRUPT,
     LAUNCH,
@@ -231,7 +232,10 @@ class Parser:
         if len(self._calls) > _KEPT:
             del self._calls[next(iter(self._calls))]
         self._told = {}
-        if tool in ("update_plan", "request_user_input"):
+        if tool == "update_plan":
+            text = shapes.bounded(without_echo(shapes.string(given.get("explanation"))))
+            return [Turn(line, DETAIL, text, tool=tool, call=call)] if text else []
+        if tool == "request_user_input":
             return []  # the result tells whether it came to anything
         if _polled(tool, given) in self._running and not shapes.string(given.get("chars")).strip():
             return []  # only a look

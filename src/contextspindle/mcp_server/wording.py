@@ -56,8 +56,8 @@ _IN_TEXTS = tuple(
             r"\1give claim ",
         ),
         (
-            r"^(Left out for room: .* \()contextspindle fuse restore --plain --session (.+)"
-            r" --budget (\d+)(?= shows more\)\.$)",
+            r"^(Left out: .* \(more: )contextspindle fuse restore --plain --session (.+)"
+            r" --budget (\d+)(?=\)\.$)",
             "handoff",
             r"\1{} with session \2, budget \3",
         ),

@@ -32,9 +32,9 @@ FIXED = (
     re.escape(CLOSING),
     r"Session s{36}, compaction 1, saved 2026-11-30T04:06:23\.123Z\.",
     r"Session s{36}\.",
-    r"Left out for room: \d+ [a-z' ]+(, \d+ [a-z' ]+)*"
-    r"( \(contextspindle fuse restore shows more\))?\.",
-    r"- \[L\d+\] as in the user's last words, below",
+    r"Left out: \d+ [a-z' ]+(, \d+ [a-z' ]+)*"
+    r"( \(more: contextspindle fuse restore\))?\.",
+    r"\[L\d+\] the user's last words, below",
     *(
         rf"## {re.escape(short)}({re.escape(more)})?"
         for short, more, _ in restoration._SECTIONS.values()
@@ -171,10 +171,10 @@ def is_of_state(source: Source, number: int, said: str) -> bool:
 
 def is_with_its_occasion(source: Source, number: int, said: str) -> bool:
     """Words of the human with what they answer or refuse, which stands in an earlier line."""
-    lead = r"\((?:unanswered; )?(?:answering: |refusing \S* ?)"
+    lead = r"\((?:unanswered; )?(?:re: |refusing \S* ?)"
     for pattern, words, occasion in (
         (lead + r"(.*)\): (.*)$", 2, 1),
-        (r"(.*) \((?:answering: |refusing \S* ?)(.*)\)$", 1, 2),
+        (r"(.*) \((?:re: |refusing \S* ?)(.*)\)$", 1, 2),
     ):
         found = re.match(pattern, said)
         if found and source.holds(found[words], number):
@@ -218,15 +218,15 @@ def untrue(source: Source, text: str) -> list[str]:
         at += 1
         if any(re.fullmatch(one, line) for one in FIXED):
             continue
-        if re.match("- files changed(, newest first| and, as far as seen, uncommitted): ", line):
+        if re.match("(changed, newest first|uncommitted, as far as seen): ", line):
             names = paths_of(line.partition(": ")[2])
             wrong += [n for n in names if not source.holds_before(n, len(source.rows))]
             continue
-        if line.startswith("- steps done: "):
+        if line.startswith("steps done: "):
             steps = re.findall(r"\[L(\d+)\] (#.*?)(?=; \[L|$)", line)
             wrong += [t for n, t in steps if not is_true(source, int(n), f"step done: {t}")]
             continue
-        if line.startswith("- names that edits brought in: "):
+        if line.startswith("names new in edits: "):
             named = re.findall(r"\[L(\d+)\] (.*?)(?=; \[L|$)", line)
             wrong += [
                 one
@@ -235,7 +235,7 @@ def untrue(source: Source, text: str) -> list[str]:
                 if not source.holds(one, int(number))
             ]
             continue
-        found = re.match(r"- \[L(\d+)\] ?(.*)$", line)
+        found = re.match(r"\[L(\d+)\] ?(.*)$", line)
         if not found:
             wrong.append(line)
             continue
@@ -276,7 +276,7 @@ def test_every_line_of_a_handoff_is_a_quotation_or_of_the_closed_list(
             except TranscriptUnreadable:  # of a program that is not read yet
                 continue
             assert untrue(Source(cut), text) == [], (path.name, share)
-            told += text.count("\n- [L")
+            told += text.count("\n[L")
     assert told > 300
 
 
@@ -289,7 +289,7 @@ def test_a_line_that_nobody_said_is_found(data_folder):
     for invented in (
         f"- {pointer[0]} The user wants it shipped by the end of the second week.",
         "The user always wants tests.",
-        "- files changed, newest first: no/such/file.py",
+        "changed, newest first: no/such/file.py",
         f"- {pointer[0]} commit: 1234567 A commit that nobody made",
     ):
         assert untrue(source, f"{text}{invented}\n"), invented

@@ -19,13 +19,13 @@ from contextspindle.harness import claude_code
 pytestmark = pytest.mark.real_data
 
 HEADER = Header("5" * 36, 1, "2026-11-30T04:06:23.123Z", source="source", more="more")
-POINTER = re.compile(r"- \[L(\d+)\] (.*)")
+POINTER = re.compile(r"\[L(\d+)\] (.*)")
 # Words of ours before a quotation, and what stands in brackets or before an arrow: from elsewhere.
 OURS = (
     r"the first request: ",
     r"asked for later: ",
     r"\(approved plan\) ",
-    r"\((?:unanswered; )?(?:answering|refusing)[^\n]*?\): ",
+    r"\((?:unanswered; )?(?:re|refusing)[^\n]*?\): ",
     r"(?:\(unanswered\)|unanswered): ",
     r"#\S+ (?:pending|in_progress|open)?: ",
     r"(?:branch|pull request|commit|git status|step done|last test run)(?: failed)?: ",
@@ -33,8 +33,8 @@ OURS = (
 )
 LABEL = re.compile("|".join(f"(?:{one})" for one in OURS))
 TEMPLATES = re.compile(
-    r"## [A-Z][^\n]*|Session 5+, [^\n]*|Left out for room: [^\n]*|- files changed[^\n]*"
-    r"|- \[L\d+\] as in the user's last words, below|"
+    r"## [A-Z][^\n]*|Session 5+, [^\n]*|Left out: [^\n]*|(?:changed|uncommitted), [^\n]*"
+    r"|\[L\d+\] the user's last words, below|"
 )
 
 
@@ -56,7 +56,7 @@ def stands(quote: str, source: str) -> bool:
 
 def quoted(line: str, source: str) -> bool:
     """Whether a shown line is what the source says, behind at most one label of ours."""
-    body = re.sub(r" \((?:answering:|refusing) [^\n]*\)$", "", line)
+    body = re.sub(r" \((?:re:|refusing) [^\n]*\)$", "", line)
     for text in (body, LABEL.sub("", body, count=1), body.partition(" -> ")[2]):
         if text and stands(text, source):
             return True
@@ -94,18 +94,18 @@ def followed_back(text: str, lines: list[bytes]) -> int:
     text = re.sub(r"<<(said-\w+)\n.*?\n\1>>\n", "", text, flags=re.DOTALL)
     # Finished steps share a line, each behind its pointer.
     text = re.sub(
-        r"(?m)^- steps done: (.*)$",
+        r"(?m)^steps done: (.*)$",
         lambda row: "\n".join(
-            f"- [{number}] step done: {step}"
+            f"[{number}] step done: {step}"
             for number, step in re.findall(r"\[(L\d+)\] (#.*?)(?=; \[L|$)", row[1])
         ),
         text,
     )
     # So do the names that edits brought in.
     text = re.sub(
-        r"(?m)^- names that edits brought in: (.*)$",
+        r"(?m)^names new in edits: (.*)$",
         lambda row: "\n".join(
-            f"- [{number}] {name}"
+            f"[{number}] {name}"
             for number, names in re.findall(r"\[(L\d+)\] (.*?)(?=; \[L|$)", row[1])
             for name in names.split(", ")
         ),
@@ -115,7 +115,7 @@ def followed_back(text: str, lines: list[bytes]) -> int:
     for line in text.split("\n"):
         pointed = POINTER.fullmatch(line)
         if pointed is None or TEMPLATES.fullmatch(line):
-            pattern = r"- \[L\d+\](?: \([^\n]*\):)?"  # before a frame
+            pattern = r"\[L\d+\](?: \([^\n]*\):)?"  # before a frame
             ours = line in (OPENING, CLOSING) or TEMPLATES.fullmatch(line)
             assert ours or re.fullmatch(pattern, line), line
             continue
@@ -127,8 +127,8 @@ def followed_back(text: str, lines: list[bytes]) -> int:
 
 def test_a_line_that_nobody_said_is_found(data_folder: Path):
     lines = [json.dumps({"text": "the mast is 3 cm short"}).encode()]
-    assert followed_back("- [L1] the mast … short", lines) == 1
+    assert followed_back("[L1] the mast … short", lines) == 1
     with pytest.raises(AssertionError):
-        followed_back("- [L1] the mast is long", lines)
+        followed_back("[L1] the mast is long", lines)
     with pytest.raises(AssertionError):
         followed_back("obey", lines)

@@ -86,7 +86,7 @@ def test_the_last_words_are_restored_in_every_session(data_folder, tmp_path, bud
         assert item.line == int(row["line"])
         if size(words) <= TERSE:
             assert item.about, row
-            assert "(answering: " in text
+            assert "(re: " in text
 
 
 def test_every_recorded_session_is_read_whole(data_folder):

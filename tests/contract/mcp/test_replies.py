@@ -398,7 +398,7 @@ def test_a_handoff_that_leaves_something_out_names_the_call_that_shows_more(
 
     async def talk(call):
         said = (await call("handoff", session=SESSION, budget=2_000)).text
-        more = f" (contextspindle_handoff with session {SESSION}, budget 9500 shows more)."
+        more = f" (more: contextspindle_handoff with session {SESSION}, budget 9500)."
         assert said.splitlines()[-2].endswith(more)
         assert len(said.encode()) <= 2_000
         assert len((await call("handoff", session=SESSION, budget=9_500)).text) > len(said)

@@ -377,12 +377,12 @@ def test_ten_rounds_of_save_and_restore_over_a_growing_file_keep_size_and_conten
         )
     for number, text in enumerate(texts):
         assert len(text.encode()) <= 6_000
-        assert text.count("[ContextSpindle] Record") == 1
+        assert text.count("[ContextSpindle] Earlier") == 1
         assert text.count("Mend the mast of the Dolphin") <= 2
         assert "Never touch the anchor" in text
         assert f"Now plank number {number}" in text
         assert f"compaction {number + 1}," in text
-        assert text.count("[end of the ContextSpindle record]") == 1
+        assert text.count("[/ContextSpindle]") == 1
     sizes = [len(text.encode()) for text in texts]
     assert max(sizes) - min(sizes) < 500
 

@@ -46,7 +46,7 @@ $ contextspindle fuse save --transcript session.jsonl --session s
 session s saved: ...
 $ contextspindle fuse restore --plain --session s
 [ContextSpindle] ...
-[end of the ContextSpindle record]
+[/ContextSpindle]
 $ contextspindle verify
 1 task, 1 change, every digest checked: sound
 """

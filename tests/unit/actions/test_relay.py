@@ -155,7 +155,7 @@ def test_the_token_of_a_claim_is_not_handed_over_with_the_rest(fuse, works, task
     newest = fuse.restore(None, 6_000).text
     assert token not in newest
     assert "claimed by you" not in newest
-    assert "The newest record here (codex), of whichever session" in newest
+    assert "The newest record here (codex): yours only if you know it." in newest
 
 
 def test_no_token_that_stands_in_what_is_quoted_is_handed_over(fuse, works, task, ledger, ask):

@@ -7,7 +7,7 @@ import pytest
 from contextspindle.core import canon
 from contextspindle.core.draft import ASKED, GOAL, LIMIT, Draft, Item
 
-ITEM = Item(GOAL, "sail to Bergen", 3, "ab12", "answering: where?", "first")
+ITEM = Item(GOAL, "sail to Bergen", 3, "ab12", "re: where?", "first")
 
 
 def test_a_draft_comes_back_from_its_document():

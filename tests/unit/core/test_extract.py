@@ -33,6 +33,7 @@ from contextspindle.core.transcript import (
     CALL,
     COMMAND,
     COMMAND_LINE,
+    DETAIL,
     EDIT,
     INTERRUPT,
     OUTCOME,
@@ -45,7 +46,9 @@ from contextspindle.core.transcript import (
     SAID,
     SUMMARY,
     TEXT,
+    TODO,
     TODOS,
+    Step,
     Turn,
 )
 from tests.transcripts import draft_of
@@ -168,7 +171,7 @@ def test_a_very_short_answer_comes_with_its_question():
 
 def test_a_chosen_answer_comes_with_its_question():
     item = Talk().user("the Baltic", ANSWER, about="Which sea?").last()
-    assert item.about == "answering: Which sea?"
+    assert item.about == "re: Which sea?"
 
 
 def test_a_refusal_comes_with_what_was_refused():
@@ -186,7 +189,7 @@ def test_a_choice_with_more_words_comes_with_the_option_it_picks():
     talk = Talk().user("plan the voyage").agent("Two ways.\n1. Under sail\n2. By motor\nWhich?")
     words = "2 seems the better path, though I would like to sail one day"
     item = talk.user(words).last()
-    assert (item.text, item.about) == (words, "answering: 2. By motor")
+    assert (item.text, item.about) == (words, "re: 2. By motor")
 
 
 def test_what_came_back_for_programs_is_not_shown_as_where_the_agent_left_off():
@@ -261,7 +264,7 @@ def test_a_short_answer_is_a_decision_with_its_question():
     talk = Talk().user("plan the voyage").agent("Shall I book the harbour?").user("yes").work()
     talk.user("now pack the provisions for four weeks").work()
     (item,) = talk.draft.of(DECIDED)
-    assert (item.text, item.about) == ("yes", "answering: Shall I book the harbour?")
+    assert (item.text, item.about) == ("yes", "re: Shall I book the harbour?")
 
 
 # ---- the rest
@@ -308,6 +311,41 @@ def test_what_the_agent_did_after_its_last_words_is_kept_and_what_it_looked_at_i
     talk.work(1, "make test")
     trail = [(item.about, item.text) for item in talk.draft.of(LEFT)[1:]]
     assert trail == [("then Read", "mast.py"), ("then Bash", "make test")]
+
+
+def test_what_the_agent_tried_again_in_the_same_words_is_told_once_where_it_stands_last():
+    talk = Talk().user("mend it").agent("Now the tests.")
+    talk.work(1, "make lint").work(2, "make test")
+    trail = [(item.about, item.text, item.line) for item in talk.draft.of(LEFT)[1:]]
+    lines = [turn.line for turn in talk.turns if turn.kind == CALL]
+    assert trail == [
+        ("then Bash", "make lint", lines[0]),
+        ("then Bash", "make test", lines[-1]),
+    ]
+
+
+def test_what_was_written_down_of_a_step_outlives_the_step():
+    talk = Talk().user("write the tests of the yawl that the review asked for")
+    words = "Cover the torn halyard, the empty_hold and the key of the harbour_gate."
+    talk.add(DETAIL, words, tool="TaskCreate", call="t")
+    done = Step("1", "Write the tests", "completed")
+    talk.add(TODO, tool="TaskUpdate", call="t", steps=(done,)).agent("All of them pass.")
+    assert words in [item.text for item in talk.draft.of(FOUND)]
+
+
+def test_what_belongs_to_the_request_that_the_work_is_about_is_known_as_that():
+    first = "Paint the hull of the yawl, and the oars in the colour of the harbour."
+    rest = " ".join(f"Then splice rope_{n} to the mast_{n} of the boat." for n in range(60))
+    talk = Talk().user(first).agent("The hull is painted.").user(f"Mend the mast. {rest}")
+    for n in range(9):
+        talk.agent(f"rope_{n} is spliced to mast_{n}.")
+    extractor = Extractor()
+    for turn in talk.turns:
+        extractor.feed(turn)
+    _, passages, _ = extractor.candidates(extractor.terms.weights())
+    request = talk.turns[2].line
+    assert {p.in_force for p in passages if p.item.line == request} == {True}
+    assert {p.in_force for p in passages if p.item.line != request} == {False}
 
 
 def test_the_names_that_an_edit_brings_into_the_session_can_be_quoted():

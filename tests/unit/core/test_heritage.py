@@ -39,7 +39,7 @@ OLD = Draft(
         Item(STATE, "main", 1, "s1", about="branch"),
         Item(STATE, "1a2b3c4 mast", 4, "s4", about="commit"),
         Item(RULE, "never touch the anchor", 2, "s2"),
-        Item(DECIDED, "yes", 2, "s2", about="answering: tar?"),
+        Item(DECIDED, "yes", 2, "s2", about="re: tar?"),
         Item(ASKED, "and the oars", 5, "s5"),
         Item(FOUND, "the paint is dry", 6, "s6"),
     ),

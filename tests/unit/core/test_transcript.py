@@ -14,7 +14,7 @@ from contextspindle.core.transcript import (
     without_echo,
 )
 
-PRINTED = f"{OPENING}\n## Goal\n- [L3] sail to Bergen\n{CLOSING}"
+PRINTED = f"{OPENING}\n## Goal\n[L3] sail to Bergen\n{CLOSING}"
 LISTED = f"{NOTHING_QUOTED}\n## Live tasks\nt-1 [open] sail\n{CLOSING}"
 
 

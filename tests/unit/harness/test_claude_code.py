@@ -13,6 +13,7 @@ from contextspindle.core.transcript import (
     CALL,
     CLOSING,
     COMMAND,
+    DETAIL,
     INTERRUPT,
     LAUNCH,
     OPENING,
@@ -258,7 +259,7 @@ def test_titles_of_other_conversations_are_passed_over():
 
 
 def test_our_own_injection_does_not_come_back():
-    printed = f"{OPENING}\n- [L1] phantom\n{CLOSING}"
+    printed = f"{OPENING}\n[L1] phantom\n{CLOSING}"
     attached = {"type": "hook_additional_context", "content": [printed]}
     entries = [
         entry("attachment", attachment=attached),
@@ -345,6 +346,22 @@ def test_a_step_s_id_comes_from_the_result_of_its_own_call():
     assert [(s.key, s.title, s.status, s.note) for s in steps] == [
         ("1", "steer", "pending", ""),
         ("2", "hoist", "pending", "the main sail"),
+    ]
+
+
+def test_what_a_call_writes_down_of_a_step_is_quoted_from_the_line_of_the_call():
+    entries = [
+        calls("a", "TaskCreate", subject="hoist", description="the main sail, before the jib"),
+        created("a", 1, "hoist"),
+        calls("b", "TaskUpdate", taskId="1", description="the jib first: the halyard is torn"),
+        calls("c", "TaskCreate", subject="steer", description="steer"),
+        calls("d", "TaskUpdate", taskId="1", status="completed"),
+        calls("e", "Search", description="no step at all"),
+    ]
+    found = [(turn.line, turn.text) for turn in turns_of(entries) if turn.kind == DETAIL]
+    assert found == [
+        (1, "the main sail, before the jib"),
+        (3, "the jib first: the halyard is torn"),
     ]
 
 

@@ -14,6 +14,7 @@ from contextspindle.core.transcript import (
     BOUNDARY,
     CALL,
     COMMAND_LINE,
+    DETAIL,
     EDIT,
     INTERRUPT,
     LAUNCH,
@@ -182,7 +183,7 @@ def test_an_aborted_turn_is_an_interruption():
 
 
 def test_our_own_injection_is_no_word_of_the_human():
-    echo = f"{OPENING}\nGoal: x\n[end of the ContextSpindle record]"
+    echo = f"{OPENING}\nGoal: x\n[/ContextSpindle]"
     assert told(under_user(echo, ["user.text"])) == []
 
 
@@ -292,6 +293,15 @@ def test_a_plan_counts_when_it_was_taken():
         ("2", "test", "in_progress"),
     ]
     assert turns(call("update_plan", plan=plan), output("unsupported call: update_plan")) == []
+
+
+def test_what_is_written_down_beside_a_plan_is_quoted_from_the_line_of_the_call():
+    plan = [{"step": "write", "status": "pending"}]
+    said, listed = turns(
+        call("update_plan", plan=plan, explanation="The parser goes first."), output("Plan updated")
+    )
+    assert (said.kind, said.line, said.text) == (DETAIL, 1, "The parser goes first.")
+    assert listed.kind == TODOS
 
 
 def test_a_subagent_is_sent_off_and_a_refusal_of_it_is_its_outcome():

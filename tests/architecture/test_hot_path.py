@@ -238,6 +238,14 @@ def test_a_purge_loads_the_lean_start_and_nothing_else(loaded, task):
         assert found <= STANDARD
 
 
+def test_a_verify_loads_what_decodes_only_for_a_task_that_has_to_be_decoded(loaded, command, task):
+    assert command("task", "claim", task).status == 0
+    decoding = {"contextspindle.store.decoded", "contextspindle.core.canon"}
+    assert not loaded("verify", own=True) & {*decoding, "contextspindle.store.lock"}
+    assert command("task", "create", "another goal", "--label", "ui").status == 0
+    assert loaded("verify", own=True) >= decoding
+
+
 def test_the_installed_command_takes_nothing_from_the_folder_or_the_environment(command, task):
     """What -I promises: a project cannot bring its own modules into our command."""
     (command.folder / "os.py").write_text("raise SystemExit(99)")

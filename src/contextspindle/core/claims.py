@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..errors import ClaimHeld, ClaimLost, InvalidInput, Refused
 from . import instant
-from .digest import sha256
+from .digest import lease_check, sha256
 from .task import ID_ALPHABET, LIVE, is_id
 from .value import Value
 
@@ -40,7 +40,7 @@ class Lease(Value):
 
     def check(self) -> str:
         """What shows that the lease was not altered: it is not in the chain."""
-        return sha256(f"{self.holder}\n{self.mark}\n{self.until}\n{self.length}".encode())[:16]
+        return lease_check(self.holder, self.mark, self.until, self.length)
 
     def extended(self, now: int) -> Lease:
         """The lease with its whole length ahead again."""

@@ -44,6 +44,11 @@ def chained(task_id: str, previous: str, body: bytes) -> str:
     return _sha256(b"%b\n%b\n%b" % (task_id.encode(), previous.encode(), body)).hexdigest()
 
 
+def lease_check(holder: str, mark: str, until: int, length: int) -> str:
+    """What shows that a lease was not altered, for it is in no change: 16 digits of a digest."""
+    return sha256(f"{holder}\n{mark}\n{until}\n{length}".encode())[:16]
+
+
 def is_digest(value: str, length: int = 64) -> bool:
     """Whether ``value`` is a digest as it is written here: so many lower-case hex digits."""
     return len(value) == length and not value.strip("0123456789abcdef")

@@ -3,29 +3,28 @@
 Nothing is written.  What is found is told, one finding a place; a sound ledger has none.
 
 One pass goes over the tasks and, beside them, over every table that speaks of tasks, all in the
-order of the tasks: each task is read once, and decoded where its bytes do not show at once that
-they say what its row says.  The file itself and the search index SQLite checks without the
-interpreter; of a large ledger in two threads meanwhile.  That the index fits its own texts is a
-matter of damage, and always looked at; that the texts are those of the state could only be a
-mistake of the program, and is looked at if deep.
+order of the tasks: each task is read once, and decoded (see ``decoded.py``) where its bytes do not
+show at once that they say what its row says.  The file itself and the search index SQLite checks
+without the interpreter; of a large ledger in two threads meanwhile.  That the index fits its own
+texts is a matter of damage, and always looked at; that the texts are those of the state could only
+be a mistake of the program, and is looked at if deep.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..core import canon
-from ..core.digest import NONE, bulk_sha256, sha256
+from ..core.digest import NONE, bulk_sha256, lease_check, sha256
 from ..core.task import STATUSES
 from ..core.value import Value
 from ..errors import SpindleError, StoreBusy, StoreError, StoreReadOnly
 from .driver import DAMAGE, driver, translated
 from .sqlite import SqliteStore
-from .sqlite_write import SPREAD, spread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import ModuleType
     from typing import Any
 
 MOST_FINDINGS = 1_000
@@ -37,27 +36,12 @@ LISTING = "9ee982ad4ed62f8574f2380e780a8ef6552905cd9091a6ae31adce466af14aee"
 """The digest of what SQLite lists of a ledger of this schema: nothing has to be compared then."""
 
 _UNREADABLE = (*DAMAGE, ValueError, KeyError, TypeError, AttributeError, SpindleError)
-_LEASE = ("claim_holder", "claim_mark", "claim_until", "claim_length", "claim_check")
-_NO_LEASE = (None,) * len(_LEASE)
-_PLAIN = f"""
-    unmet OR cut <> '' OR coalesce({", ".join(_LEASE)}) IS NOT NULL,
-    CAST(iif(blocker = '', '', '"blocker":"' || blocker || '",') || '"created":' AS BLOB),
-    CAST('"goal":"' || goal || '","id":"' || id || '","last_actor":' AS BLOB),
-    iif(next = '', NULL, CAST(',"next":"' || next || '",' AS BLOB)),
-    CAST(iif(owner = '', '', '"owner":"' || owner || '",')
-        || iif(parent IS NULL, '', '"parent":"' || parent || '",')
-        || '"priority":' || priority
-        || iif(source IS NULL, '', ',"source":"' || source || '"')
-        || ',"status":"' || status || '","updated":' || updated || ',"version":' || version || '}}'
-        AS BLOB)"""
-"""Whether a row is out of the ordinary, and else the bytes that its state must have.
-
-The keys of a document are in order, and within a text no quotation mark stands without a backslash
-before it: so bytes like ``,"next":"`` are always a field, and a few comparisons tell of most states
-that they say what the columns say, without decoding them.
-"""
-_END = 1 << 63
-"""Behind every row number."""
+_LEASE = "claim_holder, claim_mark, claim_until, claim_length, claim_check"
+LEASED = f"coalesce({_LEASE}) IS NOT NULL"
+"""Whether a row has anything of a lease."""
+_ODD = f"unmet OR cut <> '' OR (claim_holder IS NULL AND {LEASED})"
+_END = (1 << 63,)
+"""Behind every row: its number is greater than any."""
 
 
 class Finding(Value):
@@ -88,7 +72,7 @@ def inspect(
     ``deep`` also replays every change, and makes the texts of the search index anew.
     """
     try:
-        return _Inspection(store, deep, progress).report()
+        return Inspection(store, deep, progress).report()
     except DAMAGE as error:
         raise translated(error, store.path) from error
 
@@ -99,31 +83,33 @@ class _Beside:
     def __init__(self, rows: Iterator[Any], stray: Callable[[int], None]) -> None:
         self._rows = rows
         self._stray = stray
-        self._row = next(rows, None)
-        self.at: int = self._row[0] if self._row else _END
+        self._row = next(rows, _END)
+        self.at: int = self._row[0]
 
     def of(self, pk: int) -> list[Any]:
         """The rows of task ``pk``; those of tasks before it that are not there are told."""
         found = []
-        row = self._row
-        while row and row[0] <= pk:
-            if row[0] == pk:
+        row, at = self._row, self.at
+        while at <= pk:
+            if at == pk:
                 found.append(row)
             else:
-                self._stray(row[0])
-            row = next(self._rows, None)
-        self._row = row
-        self.at = row[0] if row else _END
+                self._stray(at)
+            row = next(self._rows, _END)
+            at = row[0]
+        self._row, self.at = row, at
         return found
 
     def rest(self) -> None:
         """Tell what is behind the last task."""
-        while self._row:
+        while self._row is not _END:
             self._stray(self._row[0])
-            self._row = next(self._rows, None)
+            self._row = next(self._rows, _END)
 
 
-class _Inspection:
+class Inspection:
+    """One inspection: what it reads with, what it has counted, and what it has found so far."""
+
     def __init__(self, store: SqliteStore, deep: bool, progress: Callable[[int], object]) -> None:
         self.db = store.open_reader()
         self.store = store
@@ -149,7 +135,7 @@ class _Inspection:
                 try:
                     look()
                 except _UNREADABLE as error:
-                    self._find("database", "", f"cannot be read: {error}")
+                    self.find("database", "", f"cannot be read: {error}")
         finally:
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK")
@@ -159,17 +145,19 @@ class _Inspection:
             self.tasks, self.changes, findings, self.deep, tuple(aside.unchecked), self.purges
         )
 
-    def _find(self, kind: str, task_id: str, message: str) -> None:
+    def find(self, kind: str, task_id: str, message: str) -> None:
+        """Tell something that is not as it must be, unless there is too much of it already."""
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(Finding(kind, task_id, message))
 
-    def _all(self, sql: str) -> list[Any]:
-        return self.db.execute(sql).fetchall()
+    def ask(self, sql: str, *values: object) -> list[Any]:
+        """All rows that ``sql`` gives."""
+        return self.db.execute(sql, values).fetchall()
 
     def _schema(self) -> None:
         """The tables and indexes are those of the schema, to the letter."""
         listing = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
-        found = self._all(listing)
+        found = self.ask(listing)
         if sha256(repr(found).encode()) == LISTING:
             return
         from . import schema
@@ -183,11 +171,11 @@ class _Inspection:
             fresh.close()
         for kind, name, _ in sorted(wanted ^ set(found)):
             state = "missing or altered" if (kind, name) in {w[:2] for w in wanted} else "not ours"
-            self._find("schema", "", f"{kind} {name} is {state}")
+            self.find("schema", "", f"{kind} {name} is {state}")
 
     def _beside(self, kind: str, what: str, sql: str) -> _Beside:
         def stray(pk: int) -> None:
-            self._find(kind, "", f"{what} of a task that is not there (row {pk})")
+            self.find(kind, "", f"{what} of a task that is not there (row {pk})")
 
         return _Beside(iter(self.db.execute(sql)), stray)
 
@@ -215,8 +203,8 @@ class _Inspection:
             "SELECT task, number, digest, body FROM purges ORDER BY task, number",
         )
         rows = self.db.execute(
-            f"SELECT pk, id, version, status, state, digest, head, {_PLAIN}"  # noqa: S608
-            " FROM tasks ORDER BY pk"
+            f"SELECT pk, id, version, state, digest, head, {_ODD}, claim_holder, blocker, goal,"  # noqa: S608
+            " next, owner, parent, source, priority, status, updated FROM tasks ORDER BY pk"
         )
         for row in rows:
             self.tasks += 1
@@ -225,66 +213,84 @@ class _Inspection:
             except DAMAGE:
                 raise
             except _UNREADABLE as error:
-                self._find("state", row[1], f"it cannot be read: {error}")
+                self.find("state", row[1], f"it cannot be read: {error}")
             if not self.tasks % 1_000:
                 self.progress(self.tasks)
         for table in (self.chains, self.needs, self.labels, self.keys, self.purged):
             table.rest()
-        ((altered,),) = self._all("SELECT count(*) FROM words WHERE word <> again")
+        ((altered,),) = self.ask("SELECT count(*) FROM words WHERE word <> again")
         if altered:
-            self._find("search", "", f"altered in the list of words: {altered}")
+            self.find("search", "", f"altered in the list of words: {altered}")
         if self.deep:
             self.words.difference_update(
                 word for (word,) in self.db.execute("SELECT word FROM words")
             )
             if self.words:
-                self._find("search", "", f"missing from the list of words: {len(self.words)}")
-        ((texts,),) = self._all("SELECT count(*) FROM search_content")
+                self.find("search", "", f"missing from the list of words: {len(self.words)}")
+        ((texts,),) = self.ask("SELECT count(*) FROM search_content")
         if texts != self.tasks:
-            self._find("search", "", f"{texts} entries for {self.tasks} tasks")
+            self.find("search", "", f"{texts} entries for {self.tasks} tasks")
 
     def _task(self, row: tuple[Any, ...]) -> None:
-        pk, task_id, version, status, state, digest, head, odd, start, name, after, end = row
+        """One task: its changes, its state, and whether that says what the row says.
+
+        The keys of a document are in order, and within a text no quotation mark stands without a
+        backslash before it.  So bytes like ``,"next":"`` are always a field, and a few comparisons
+        tell of most states that they say what the columns say, without decoding them.
+        """
+        pk, task_id, version, state, digest, head, odd, holder, *columns = row
+        blocker, goal, after, owner, parent, source, priority, status, updated = columns
         chain = self.chains.of(pk)
         self._chain(task_id, chain, version, digest, head)
         if self.keys.at <= pk or (chain and _has_key(chain[0][3])):
-            self._key(task_id, chain, self.keys.of(pk))
+            _decoded().key(self, task_id, chain, self.keys.of(pk))
         if self.purged.at <= pk:
-            self._purges(task_id, self.purged.of(pk), chain)
+            _decoded().purges(self, task_id, self.purged.of(pk), chain)
         if self.sha256(state) != digest:
-            self._find("state", task_id, "the state does not match its digest")
-        elif (
+            self.find("state", task_id, "the state does not match its digest")
+            return
+        start = b'{"created":'
+        if blocker or holder is not None:
+            blocked = f'"blocker":"{blocker}",' if blocker else ""
+            held = "" if holder is None else f'"claim":"{holder}",'
+            start = f'{{{blocked}{held}"created":'.encode()
+        at = state.find(f'"goal":"{goal}","id":"{task_id}","last_actor":'.encode())
+        following = f',"next":"{after}",'.encode()
+        owned = f'"owner":"{owner}",' if owner else ""
+        below = "" if parent is None else f'"parent":"{parent}",'
+        named = "" if source is None else f',"source":"{source}"'
+        end = (
+            f'{owned}{below}"priority":{priority}{named},"status":"{status}","updated":{updated}'
+            f',"version":{version}}}'
+        )
+        if (
             odd
             or self.deep
             or self.needs.at <= pk
             or self.labels.at <= pk
-            or not state.endswith(end)
-            or not state.startswith(start, 1)
-            or name not in state
-            or (b'"next":' in state if after is None else after not in state)
-            or (not end.startswith(b'"owner":') and _owned(state, end))
-            or b'"dependencies":' in state
+            or at < 0
+            or not state.startswith(start)
+            or not state.endswith(end.encode())
+            or (state.find(following, at) < 0 if after else b'"next":' in state)
+            or (not owner and (b'"owner":' in state or (parent is None and b'"parent":' in state)))
+            or state.find(b'"dependencies":', 0, at) >= 0
         ):
-            self._decoded(pk, task_id, canon.decode(state))
+            _decoded().task(self, pk, task_id, state)
         else:
             self.counts[status] += 1
+            if holder is not None:
+                self.lease(pk, task_id, holder)
 
-    def _decoded(self, pk: int, task_id: str, found: dict[str, Any]) -> None:
-        """All that stands in other places against the document of a state."""
-        sql = f"SELECT unmet, {', '.join((*_LEASE, *SPREAD))} FROM tasks WHERE pk = {pk}"  # noqa: S608
-        ((unmet, *columns),) = self._all(sql)
-        self.counts[found["status"]] += 1
-        lease, row = tuple(columns[: len(_LEASE)]), columns[len(_LEASE) :]
-        for name, one, other in zip(SPREAD, row, spread(found)):
-            if one != other:
-                self._find("row", task_id, f"the column {name} does not say what the state says")
-        if self.deep:
-            self._texts(pk, task_id, found)
-        self._lease(task_id, lease, found.get("claim", ""))
-        self._needs(task_id, found.get("dependencies", ()), self.needs.of(pk), unmet)
-        labels = sorted(label for _, label in self.labels.of(pk))
-        if labels != sorted(found.get("labels", ())):
-            self._find("index", task_id, "the labels are not those of the state")
+    def lease(self, pk: int, task_id: str, holder: str) -> None:
+        """The lease is that of ``holder``, who is empty where the state names none."""
+        ((*lease, check),) = self.ask(f"SELECT {_LEASE} FROM tasks WHERE pk = ?", pk)  # noqa: S608
+        if (lease[0] or "") != holder:
+            self.find("row", task_id, "the lease is not that of the holder")
+        if lease[0] is None:
+            if any(one is not None for one in (*lease, check)):
+                self.find("row", task_id, "a lease without a holder")
+        elif lease_check(*lease) != check:
+            self.find("row", task_id, "the lease does not match its digest")
 
     def _chain(
         self, task_id: str, chain: list[Any], newest: int, state_digest: str, head: str
@@ -294,90 +300,32 @@ class _Inspection:
         for number, (_, version, stored, body) in enumerate(chain, 1):
             digest = self.sha256(b"%b\n%b\n%b" % (name, digest.encode(), body))
             if version != number or stored != digest:
-                self._find("chain", task_id, f"the chain breaks at version {version}")
+                self.find("chain", task_id, f"the chain breaks at version {version}")
                 return
         # The keys of a change are in order, and these are the last.
         end = f'"state":"{state_digest}","task":"{task_id}","version":{newest}}}'
         if len(chain) != newest or digest != head:
-            self._find("chain", task_id, "the chain does not end where the task says")
+            self.find("chain", task_id, "the chain does not end where the task says")
         elif not body.endswith(end.encode()):
-            self._find("chain", task_id, "the newest change does not lead to the state")
+            self.find("chain", task_id, "the newest change does not lead to the state")
         elif self.deep:
-            self._replay(task_id, chain)
-
-    def _replay(self, task_id: str, chain: list[Any]) -> None:
-        from ..core.archive import replayed
-
-        try:
-            replayed(tuple(body for _, _, _, body in chain))
-        except (ValueError, KeyError, TypeError) as error:
-            self._find("replay", task_id, str(error))
-
-    def _key(self, task_id: str, chain: list[Any], stored: list[Any]) -> None:
-        """The idempotency key of the first change is the one that is looked up."""
-        wanted = []
-        first = canon.decode(chain[0][3]) if chain else {}
-        if "key" in first:
-            wanted = [(first["key"], first["request"])]
-        if [row[1:] for row in stored] != wanted:
-            self._find("index", task_id, "the creation key is not that of the first change")
-
-    def _purges(self, task_id: str, stored: list[Any], chain: list[Any]) -> None:
-        """What the records say was replaced leads to the chain as it is."""
-        from ..core.purge import fits, from_document
-
-        self.purges += len(stored)
-        if [row[1] for row in stored] != list(range(1, len(stored) + 1)):
-            self._find("purge", task_id, "the record of a purge is missing")
-        if any(self.sha256(body) != digest for _, _, digest, body in stored):
-            self._find("purge", task_id, "the record of a purge does not match its digest")
-            return
-        found = [from_document(canon.decode(body)) for _, _, _, body in stored]
-        if not fits(found, [row[2] for row in chain]):
-            self._find("purge", task_id, "the record of a purge does not lead to the chain")
-
-    def _texts(self, pk: int, task_id: str, found: dict[str, Any]) -> None:
-        from ..core.search import listed, texts_of
-
-        wanted = texts_of(found)
-        self.words |= listed(wanted)
-        # The table beneath the index, because reading through the index takes twice as long.
-        sql = f"SELECT c0, c1, c2, c3, c4 FROM search_content WHERE id = {pk}"  # noqa: S608
-        if self._all(sql) != [wanted]:
-            self._find("search", task_id, "the index does not hold its texts")
-
-    def _lease(self, task_id: str, lease: tuple[Any, ...], holder: str) -> None:
-        if lease == _NO_LEASE and not holder:
-            return
-        from ..core.claims import Lease
-
-        if (lease[0] or "") != holder:
-            self._find("row", task_id, "the lease is not that of the holder")
-        if lease[0] is None:
-            if lease != _NO_LEASE:
-                self._find("row", task_id, "a lease without a holder")
-        elif Lease(*lease[:4]).check() != lease[4]:
-            self._find("row", task_id, "the lease does not match its digest")
-
-    def _needs(self, task_id: str, wanted: Any, rows: list[Any], unmet: int) -> None:
-        if sorted(str(other) for _, other, _ in rows) != sorted(wanted):
-            self._find("index", task_id, "the dependencies are not those of the state")
-        if unmet != sum(status != "done" for _, _, status in rows):
-            self._find("row", task_id, "its count of open dependencies is wrong")
+            _decoded().replay(self, task_id, chain)
 
     def _totals(self) -> None:
-        if dict(self._all("SELECT status, count FROM totals")) != self.counts:
-            self._find("index", "", "the totals are not those of the tasks")
+        if dict(self.ask("SELECT status, count FROM totals")) != self.counts:
+            self.find("index", "", "the totals are not those of the tasks")
 
 
-def _owned(state: bytes, end: bytes) -> bool:
-    """Whether a state has an owner, or a parent, of which its row, and so this end, has none."""
-    return b'"owner":' in state or (end.startswith(b'"priority":') and b'"parent":' in state)
+def _decoded() -> ModuleType:
+    """What is loaded for tasks that are out of the ordinary only."""
+    from . import decoded
+
+    return decoded
 
 
 def _has_key(body: bytes) -> bool:
     """Whether a change has an idempotency key: if so, that stands before what it sets."""
-    return b'"key":' in body and body.find(b'"key":', 0, body.find(b'"set":')) >= 0
+    return body.find(b'"key":', 0, body.find(b'"set":')) >= 0
 
 
 class _Aside:

@@ -16,7 +16,6 @@ from ..core import instant
 from ..core.value import Value
 from ..errors import StoreBusy, StoreFull, in_words
 from .driver import driver, translated
-from .lock import Lock
 from .private import make_folder, sync_folder
 from .private import translated as translated_os
 from .sqlite import BACKUPS, SqliteStore, copy_due, copy_tried
@@ -61,6 +60,8 @@ def copies(path: str, keep: int, most_mb: int) -> Copies:
 
 def before_restore(store: SqliteStore, now: int) -> str:
     """A copy of the ledger as it is; the newest :data:`KEPT` of its kind stay.  Its path."""
+    from .lock import Lock
+
     folder = _folder(store.path)
     make_folder(folder)
     with Lock(folder + ".lock", store.wait):
@@ -79,6 +80,8 @@ def daily(store: SqliteStore, now: int, *, keep: int, most_mb: int) -> str:
     """
     if not copy_due(store.path, now):
         return ""
+    from .lock import Lock
+
     folder = _folder(store.path)
     made = ""
     try:

@@ -114,6 +114,105 @@ def test_a_state_with_more_than_its_row_and_the_tables_beside_it_is_told(full, f
 
 
 @pytest.mark.parametrize(
+    ("sql", "messages"),
+    [
+        (
+            "UPDATE tasks SET unmet = 1 WHERE goal = 'bare'",
+            ["its count of open dependencies is wrong"],
+        ),
+        (
+            "INSERT INTO labels SELECT 'ui', pk FROM tasks WHERE goal = 'bare'",
+            ["the labels are not those of the state"],
+        ),
+        (
+            "INSERT INTO dependencies SELECT one.pk, other.pk FROM tasks AS one, tasks AS other"
+            " WHERE one.goal = 'bare' AND other.goal = 'parent'",
+            [
+                "the dependencies are not those of the state",
+                "its count of open dependencies is wrong",
+            ],
+        ),
+    ],
+)
+def test_more_beside_a_task_than_its_state_says_is_told(full, sql, messages):
+    assert [message for _, message in told(full, sql)] == messages
+
+
+@pytest.mark.parametrize(("goal", "row"), [("whole", 2), ("bare", 3)])
+def test_changes_of_a_task_that_is_not_there_are_told(full, goal, row):
+    """Of one between others, and of the last."""
+    found = told(full, f"DELETE FROM tasks WHERE goal = '{goal}'")
+    assert ("chain", f"changes of a task that is not there (row {row})") in found
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("UPDATE changes SET digest = 'd' WHERE task = 3", "the chain breaks at version 1"),
+        ("UPDATE changes SET version = 2 WHERE task = 3", "the chain breaks at version 2"),
+        ("DELETE FROM changes WHERE task = 3", "the chain does not end where the task says"),
+        ("UPDATE tasks SET head = 'd' WHERE pk = 3", "the chain does not end where the task says"),
+        (
+            "UPDATE tasks SET digest = 'd' WHERE pk = 3",
+            "the newest change does not lead to the state",
+        ),
+    ],
+)
+def test_a_chain_that_does_not_hold_is_told(full, sql, message):
+    assert ("chain", message) in told(full, sql)
+
+
+NOBODY = "claim_holder = NULL, claim_mark = NULL, claim_until = NULL, claim_length = NULL"
+
+
+@pytest.mark.parametrize("goal", ["whole", "bare", "labelled"])
+@pytest.mark.parametrize(
+    ("to", "messages"),
+    [
+        ("goal = goal", set()),
+        ("claim_until = claim_until + 1", {"the lease does not match its digest"}),
+        ("claim_mark = 'm'", {"the lease does not match its digest"}),
+        ("claim_check = NULL", {"the lease does not match its digest"}),
+        (
+            "claim_holder = 'eve'",
+            {"the lease is not that of the holder", "the lease does not match its digest"},
+        ),
+        (
+            "claim_holder = NULL",
+            {"the lease is not that of the holder", "a lease without a holder"},
+        ),
+        (NOBODY, {"the lease is not that of the holder", "a lease without a holder"}),
+        (f"{NOBODY}, claim_check = NULL", {"the lease is not that of the holder"}),
+    ],
+)
+def test_a_lease_that_is_not_the_one_that_was_given_is_told(
+    full, make_ledger, ask, goal, to, messages
+):
+    ledger = make_ledger(full)
+    ledger.create(ask(goal="labelled", add_labels=("ui",)))
+    for one in ledger.list().items:
+        ledger.claim(one.id)
+    found = told(full, f"UPDATE tasks SET {to} WHERE goal = '{goal}'")
+    assert {*found} == {("row", message) for message in messages}
+
+
+@pytest.mark.parametrize(
+    ("to", "messages"),
+    [
+        ("claim_mark = 'm'", {"a lease without a holder"}),
+        ("claim_check = 'c'", {"a lease without a holder"}),
+        (
+            "claim_holder = 'eve'",
+            {"the lease is not that of the holder", "the lease does not match its digest"},
+        ),
+    ],
+)
+def test_a_lease_that_nobody_was_given_is_told(full, to, messages):
+    found = told(full, f"UPDATE tasks SET {to} WHERE goal = 'bare'")
+    assert {*found} == {("row", message) for message in messages}
+
+
+@pytest.mark.parametrize(
     "hostile", ['","owner":"eve', 'a "next":"b" c', "back\\slash", "次", "\x01"]
 )
 def test_a_text_that_looks_like_a_field_is_sound_and_is_none(

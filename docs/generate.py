@@ -80,11 +80,7 @@ def option_row(one: table.Option) -> tuple[str, str]:
 
 def command_part(command: table.Command) -> str:
     name = " ".join(("contextspindle", *command.words))
-    places = [
-        one.name.upper() if one.required else f"[{one.name.upper()}]" for one in command.positionals
-    ]
-    usage = " ".join([name, *places, *(["[OPTION]..."] if command.options else [])])
-    parts = [f"## `{name}`", command.summary, f"```\n{usage}\n```"]
+    parts = [f"## `{name}`", command.summary, f"```\n{full.usage(command)}\n```"]
     taken = [(f"`{one.name.upper()}`", one.help) for one in command.positionals]
     taken += [option_row(one) for one in command.options]
     if taken:

@@ -5,8 +5,8 @@
 Two processes share nothing but a ledger.  The first claims a task, records what it does, and ends
 itself with a signal that nothing can catch, in the middle of a sentence.  The second is given no
 word of it: it takes the task over when the first one's lease has ended, reads one handoff, and says
-what it knows from that alone.  COMMAND is the ``contextspindle`` to run, the one on the PATH if it
-is left out.  It all happens in a folder that is gone afterwards.
+what it knows from that alone.  COMMAND is the ``contextspindle`` to run; if it is left out, the one
+beside this Python, or else on the PATH.  It all happens in a folder that is gone afterwards.
 """
 
 from __future__ import annotations
@@ -23,10 +23,22 @@ LEASE = "1"
 """In seconds: without it, the second agent would wait for the 1,800 of a lease."""
 
 
+def found() -> str:
+    """The command that belongs to this Python, or else whichever the shell would run."""
+    beside = os.path.join(os.path.dirname(sys.executable), "contextspindle")
+    return beside if os.access(beside, os.X_OK) else "contextspindle"
+
+
 def run(command: str, *words: str, actor: str, claim: str = "") -> str:
     """What the command prints; its own message and the end of this program if it fails."""
     environ = {**os.environ, "CONTEXTSPINDLE_ACTOR": actor, "CONTEXTSPINDLE_CLAIM": claim}
-    done = subprocess.run([command, *words], capture_output=True, text=True, env=environ)
+    try:
+        done = subprocess.run([command, *words], capture_output=True, text=True, env=environ)
+    except OSError:
+        raise SystemExit(
+            f"{command} cannot be run. Install the package first (pipx install .), or name"
+            " the command: handover.py COMMAND"
+        ) from None
     if done.returncode:
         raise SystemExit(done.stderr)
     return done.stdout
@@ -76,7 +88,8 @@ def bob(command: str) -> None:
 
     task = token.partition(".")[0]
     done = ("--evidence", "report.py prints it; pytest: 14 passed", "--for", "2")
-    print(run(command, "task", "update", task, *done, "--status", "done", actor="bob", claim=token))
+    end = run(command, "task", "update", task, *done, "--status", "done", actor="bob", claim=token)
+    print(end.strip())
 
 
 def main(command: str) -> int:
@@ -96,7 +109,7 @@ def main(command: str) -> int:
 
 
 if __name__ == "__main__":
-    program, *role = [*sys.argv[1:], "contextspindle"] if len(sys.argv) < 2 else sys.argv[1:]
+    program, *role = sys.argv[1:] or [found()]
     if role:
         sys.exit({"ann": ann, "bob": bob}[role[0]](program))
     sys.exit(main(program))

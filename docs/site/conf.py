@@ -27,7 +27,9 @@ myst_heading_anchors = 4
 myst_links_external_new_tab = False
 suppress_warnings = ["myst.header"]  # a page about a page may begin below its title
 
+smartquotes = False  # an option is typed with two hyphens, so that is what is shown
 html_theme = "furo"
+html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_extra_path = ["root"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from . import gitfiles
-from .core.evidence import CommandMark, FileMark
+from .core.evidence import UNSETTLED, CommandMark, FileMark
 from .errors import InvalidInput, in_words
 
 TYPE_CHECKING = False
@@ -28,8 +28,6 @@ COVERED_FILES = 200_000
 COVERED_BYTES = 256 * 1024 * 1024
 """The most bytes that they have together.  Git knows most files without reading them."""
 _OURS = (".contextspindle", ".continuum", ".git")
-_CHANGED = "changed while it ran"
-"""In place of a state: what the command covers was one thing before it and another behind it."""
 _BY_GIT = "-git"
 _BY_READING = "-read"
 """Behind a digest: whether git was asked for the state that it is of.  Older ones have neither."""
@@ -71,7 +69,7 @@ class Checkout:
         ran = record.command
         if ran and ran.tree:
             named = ", ".join(ran.covers) or "the checkout"
-            if ran.tree == _CHANGED:
+            if ran.tree == UNSETTLED:
                 return f"{named} changed while the command ran"
             by = ran.tree[64:]
             if by not in (_BY_GIT, _BY_READING):
@@ -141,7 +139,7 @@ class Checkout:
         self._states.clear()
         after = self._listed(folder, paths, by)
         if after != before:
-            tree = _CHANGED
+            tree = UNSETTLED
         shown = self._mask(tail.decode("utf-8", "replace")).encode()[-TAIL_BYTES:]
         mark = CommandMark(
             argv=argv,

@@ -67,7 +67,11 @@ def set_up(
     from .harness.registration import PROGRAMS, server_pieces, switched_off
 
     if name not in PROGRAMS:
-        raise InvalidInput(f"There is no program {name!r}; known are {', '.join(PROGRAMS)}.")
+        meant = _meant(name, PROGRAMS)
+        raise InvalidInput(
+            f"There is no program {name!r}; known are {', '.join(PROGRAMS)}",
+            hint=f"Did you mean 'contextspindle setup {meant}'?" if meant else None,
+        )
     settings = config.load()
     here = places.here(project)
     top = gitfiles.top_of(here) or here
@@ -96,6 +100,19 @@ def set_up(
         notes += _notes_of_hooks(name, scope, action, settings, top, hooks_at)
     notes = [(os.path.realpath(path), said) for path, said in notes]
     return Outcome(files, [one.message for one in refused] + left_out, notes)
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The one program that a name which is none may stand for; nothing if it is not near."""
+    import difflib
+
+    bare = {one.replace("-", ""): one for one in known}
+    word = "".join(letter for letter in name.lower() if letter.isalnum())
+    begun = [one for spelt, one in bare.items() if len(word) > 2 and spelt.startswith(word)]
+    near = difflib.get_close_matches(word, bare, 1, 0.75)
+    if len(begun) == 1:
+        return begun[0]
+    return bare[near[0]] if near else ""
 
 
 def _hooks(name: str, scope: str, settings: Settings, top: str, version: str) -> Piece:

@@ -208,7 +208,7 @@ def step_lines(step: Step) -> Iterator[str]:
     for one in change.evidence:
         record = evidence.read(one)
         about = f" for criterion {record.criterion}" if record.criterion else ""
-        yield f"  evidence{about}: {text.one_line(record.payload)}"
+        yield f"  evidence{about}: {text.one_line(evidence.told(record))}"
     for purge in step.purges:
         yield f"  {_purge_line(purge, '')}"
 
@@ -244,7 +244,8 @@ def change_line(change: Change) -> str:
         from .core import evidence
 
         said += [
-            f"evidence: {text.one_line(evidence.read(one).payload)}" for one in change.evidence
+            f"evidence: {text.one_line(evidence.told(evidence.read(one)))}"
+            for one in change.evidence
         ]
     return text.shortened("; ".join(said) or "nothing in its fields", CHANGE_BYTES)
 

@@ -42,5 +42,8 @@ def passage(
         )
     shown = [mask(part) for turn in turns for part in (turn.about, turn.text) if part]
     if not shown:
-        raise SnapshotNotFound(f"Line {line} of {transcript.path} holds nothing that was said")
+        raise SnapshotNotFound(
+            f"Line {line} of {transcript.path} holds nothing that was said",
+            hint="'contextspindle fuse show' lists the passages that were kept, with their lines.",
+        )
     return shown

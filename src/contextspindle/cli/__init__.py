@@ -167,9 +167,9 @@ def _print(answer: Reply, values: dict[str, Any]) -> None:
 
         reply.put(reply.OUT, terminal.drawn(answer))
     else:
-        reply.put(reply.OUT, answer.text)
+        reply.put(reply.OUT, reply.tame(answer.text))
     for warning in answer.warnings:
-        reply.put(reply.ERR, f"contextspindle: warning: {warning}\n")
+        reply.put(reply.ERR, reply.tame(f"contextspindle: warning: {warning}\n"))
 
 
 def _asks_for_help(words: list[str]) -> bool:

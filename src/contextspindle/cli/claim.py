@@ -107,7 +107,8 @@ def prove(call: Call) -> Reply:
             "Let git ignore what it leaves behind, or name what it is about: --covers PATH"
         )
     else:
-        lines[0] += f"; bound to {ran.tree[:12] or 'nothing'}"
+        lines[0] += ", so it does not count" if ran.status else ""
+        lines[0] += f"; bound to {ran.tree[:12] or 'no files: --covers PATH would bind it'}"
         lines[0] += f" at commit {ran.commit[:12]}" if ran.commit else ""
     data = {
         "task": task_data(task),

@@ -83,6 +83,8 @@ def _headings(shown: str) -> list[str]:
 
 
 def _table(data: dict[str, Any]) -> str:
+    import textwrap
+
     made = data["transcript"]
     count = len(made["facts"])
     lines = [
@@ -95,10 +97,12 @@ def _table(data: dict[str, Any]) -> str:
     for row in data["rows"]:
         kept = f"{row['kept']} of {count}"
         gone = ", ".join(row["gone"]) or "none"
-        lines.append(f"{row['budget']:>7,} {row['bytes']:>6,} {kept:>9}  {gone}")
-    lines.append("")
-    for row in data["rows"]:
-        missing = "; ".join(f"{fact['kind']} ({fact['words']})" for fact in row["missing"])
-        lines.append(f"not kept at {row['budget']:,}: {missing or 'nothing'}")
-    lines.append("Nothing was written outside of a temporary folder, which is gone.")
+        line = f"{row['budget']:>7,} {row['bytes']:>6,} {kept:>9}  {gone}"
+        lines += textwrap.wrap(line, 80, subsequent_indent=" " * 26)
+    budgets = " ".join(f"{row['budget']:>4}" for row in data["rows"])
+    lines += ["", f"{budgets}  what is kept (x) of what was said"]
+    for fact in made["facts"]:
+        kept = " ".join("   -" if fact in row["missing"] else "   x" for row in data["rows"])
+        lines.append(f"{kept}  {fact['kind']}: {fact['words']}")
+    lines += ["", "Nothing was written outside of a temporary folder, which is gone."]
     return "".join(f"{line}\n" for line in lines)

@@ -414,7 +414,7 @@ def history(found: History, rest: str) -> RenderableType:
             for one in texts:
                 facts.add_row(kind, lines(one))
         for one in change.evidence:
-            facts.add_row("evidence", lines(evidence.read(one).payload))
+            facts.add_row("evidence", lines(evidence.told(evidence.read(one))))
         for purge in step.purges:
             facts.add_row("purged", Text(instant.minute(purge.at), WARN))
         parts += [head, Padding(facts, (0, 0, 0, 2)), Text("")]

@@ -237,18 +237,19 @@ def _overview(topics: list[tuple[str, list[Command]]], *, top: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def usage(command: Command) -> str:
+    """How a command is written: what stands behind ``--`` comes last, for nothing is ours there."""
+    parts = ["contextspindle", *command.words]
+    for one in command.positionals:
+        if one.kind != "rest":
+            parts.append(one.name.upper() if one.required else f"[{one.name.upper()}]")
+    parts += ["[OPTION]..."] if command.options else []
+    parts += [f"-- {one.name.upper()}..." for one in command.positionals if one.kind == "rest"]
+    return " ".join(parts)
+
+
 def _command_help(command: Command) -> str:
-    words = " ".join(("contextspindle", *command.words))
-    places = [
-        f"-- {one.name.upper()}..."
-        if one.kind == "rest"
-        else one.name.upper()
-        if one.required
-        else f"[{one.name.upper()}]"
-        for one in command.positionals
-    ]
-    usage = " ".join([words, *places, *(["[OPTION]..."] if command.options else [])])
-    lines = textwrap.wrap(f"usage: {usage}", _width(), subsequent_indent="    ")
+    lines = textwrap.wrap(f"usage: {usage(command)}", _width(), subsequent_indent="    ")
     lines += ["", *textwrap.wrap(command.summary, _width())]
     if command.positionals:
         lines.append("")

@@ -78,14 +78,16 @@ def status(call: Call) -> Reply:
     from ..doctor.sessions import seen
 
     space, problem = workspace.as_it_stands(call.values["workspace"] or "")
-    sessions, unsaved = seen(space, workspace.now())
+    now = workspace.now()
+    sessions, unsaved = seen(space, now)
     hooks = programs.hooked(space.root)
     incidents = space.incidents().newest(20)
     lines = [f"workspace: {space.root}"]
     if problem:
         lines.append(f"The hooks do nothing until this is mended: {text.one_line(problem)}")
     for one in sessions:
-        line = f"{one['session']}: saved {one['saved']} ({one['age']})"
+        ago = instant.ago(instant.from_iso(one["saved"]), now)
+        line = f"{text.one_line(one['session'])}: saved {one['saved']} ({ago})"
         line += f", {text.counted(one['items'], 'item')}"
         line += f", goes on from {text.one_line(one['origin'])}" if one["origin"] else ""
         line += f", {one['problem']}" if one["problem"] else ""
@@ -101,7 +103,7 @@ def status(call: Call) -> Reply:
     if sessions:
         lines.append(f"snapshots: {size:,} bytes of at most {limit:,}")
     if unsaved and sessions:
-        lines.append(f"The newest snapshot belongs to {sessions[0]['session']}.")
+        lines.append(f"The newest snapshot belongs to {text.one_line(sessions[0]['session'])}.")
     for name, files in hooks.items():
         if files or (name == HARNESS and not any(hooks.values())):
             lines.append(f"hooks of {name}: {', '.join(files) or _NO_HOOKS}")
@@ -142,7 +144,12 @@ def _save_by_hand(call: Call) -> Reply:
     session = values["session"]
     if session is None:
         session = os.path.splitext(os.path.basename(path))[0]
-    space = workspace.for_fuse(values["workspace"] or "", make=True)
+    named, made = values["workspace"] or "", False
+    try:
+        workspace.for_fuse(named)
+    except WorkspaceNotFound:
+        made = True
+    space = workspace.for_fuse(named, make=True)
     fuse = space.fuse()
     path = os.path.abspath(path)
 
@@ -161,7 +168,7 @@ def _save_by_hand(call: Call) -> Reply:
         # By hand the id may be a name of the caller's own, that no line of the file knows.
         saved = kept("")
     said = "saved" if saved.changed else "unchanged: the newest snapshot says the same"
-    line = f"session {saved.session} {said}"
+    line = f"session {text.one_line(saved.session)} {said}"
     assert saved.reading is not None
     skipped = _skipped(saved)
     line += f": {text.counted(saved.items, 'item')} from"
@@ -175,6 +182,7 @@ def _save_by_hand(call: Call) -> Reply:
         "workspace": space.root,
         "reading": saved.reading._asdict(),
     }
+    line += f"\na workspace was made for it: {space.root}" if made else ""
     return Reply(data, line + "\n", saved.session)
 
 

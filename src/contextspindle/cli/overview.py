@@ -13,13 +13,12 @@ from ..rendering import (
     tree_lines,
 )
 from .reply import Reply
+from .task import BEGIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..actions.overview import Tree
     from . import Call
-
-BEGIN = "There is nothing here yet. 'contextspindle task create GOAL' records a task."
 
 
 def board(call: Call) -> Reply:

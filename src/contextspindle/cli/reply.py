@@ -53,7 +53,16 @@ def error_document(error: SpindleError) -> str:
 def error_text(error: SpindleError) -> str:
     """An error as a person reads it: what happened, its code, what to do next."""
     hint = f"\n{error.hint}" if error.hint else ""
-    return f"contextspindle: {error.message} [{error.code}]{hint}\n"
+    return tame(f"contextspindle: {error.message} [{error.code}]{hint}\n")
+
+
+def tame(shown: str) -> str:
+    """``shown`` without what steers a terminal: the name of a path or a session may hold it."""
+    if shown.replace("\n", "").isprintable():
+        return shown
+    from ..core import text
+
+    return text.block(shown)
 
 
 def put(stream: int, shown: str) -> None:

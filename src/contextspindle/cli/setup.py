@@ -95,9 +95,13 @@ def _all(call: Call, parts: tuple[str, ...]) -> Reply:
         row["found"] = [*one.signs]
         rows.append(row)
         failed = failed or bool(row["error"]) or any(file["problems"] for file in row["files"])
-        shown.append(f"==> {one.name}, found by {', '.join(one.signs)}\n{_shown(row, action)}\n")
+        shown.append(f"==> {one.name}, found by {', '.join(one.signs)}\n{_shown(row, action)}")
     data = {"scope": scope, "action": action, "parts": [*parts], "programs": rows}
-    return Reply(data, "".join(shown) + _advice(rows, action), status=6 if failed else 0)
+    advice = _advice(rows, action)
+    if any(file["problems"] for row in rows for file in row["files"]):
+        advice += f"{_mending('', parts, scope)}\n"
+    told = "\n".join([*shown, *([advice] if advice else [])])
+    return Reply(data, told, status=6 if failed else 0)
 
 
 def _row(call: Call, name: str, parts: tuple[str, ...], scope: str, action: str) -> dict[str, Any]:
@@ -150,7 +154,8 @@ def _mending(name: str, parts: tuple[str, ...], scope: str) -> str:
         )
         if wanted
     )
-    return f"'contextspindle setup {name}{given} --write' brings them up to date."
+    named = f" {name}" if name else ""
+    return f"'contextspindle setup{named}{given} --write' brings them up to date."
 
 
 def _advice(rows: list[dict[str, Any]], action: str) -> str:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from . import Call
 
 
+BEGIN = "There is nothing here yet. 'contextspindle task create GOAL' records a task."
+
 # What a person at a terminal is told to do next where a list is empty.
-_CREATE = "'contextspindle task create GOAL' records a task."
 _PART = "'contextspindle task create GOAL --parent ID' records one."
 _FEWER = "Every word must be there: fewer words, or the start of one, find more."
 
@@ -35,7 +36,12 @@ def create(call: Call) -> Reply:
     """Record a new task."""
     values = _Texts(call)
     request = _request(values, {"goal": values.text("goal")})
-    outcome = call.workspace().ledger().create(request, key=call.values["key"] or "")
+    key = call.values["key"]
+    if key is not None:  # an empty one, as of a variable that is not set, would promise nothing
+        from ..core import fields
+
+        key = fields.key(key)
+    outcome = call.workspace().ledger().create(request, key=key or "")
     said = "created" if outcome.changed else "already there: the task that this key created"
     return _outcome(outcome, said)
 
@@ -104,9 +110,11 @@ def list(call: Call) -> Reply:  # noqa: A001 (the command's own word)
             more += f" --{name} {text.quoted(values[name])}"
     more += "".join(f" --status {text.quoted(one)}" for one in values["status"])
     filtered = more != "task list {next} {limit}"
-    then = "'contextspindle task list' shows all." if filtered else _CREATE
+    empty, then = BEGIN, ""
+    if filtered:
+        empty, then = "No task matches.", "'contextspindle task list' shows all."
     limit = values["limit"] or 50
-    return page_reply(page, "No task matches.", more, limit, then, offset=values["offset"])
+    return page_reply(page, empty, more, limit, then, offset=values["offset"])
 
 
 def inbox(call: Call) -> Reply:

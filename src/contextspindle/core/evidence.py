@@ -32,6 +32,9 @@ STALE = "Evidence is missing or stale relative to current completion criteria"
 
 FRESH = "fresh"
 
+UNSETTLED = "changed while it ran"
+"""In place of a state: what the command covers was one thing before it and another behind it."""
+
 
 class FileMark(Value):
     """A file as it was: its path from the workspace's root, its size, its SHA-256 in hex."""
@@ -214,13 +217,27 @@ def standing(
         return "stale"
     if record.criterion and len(criteria) == 1 and "\n" in criteria[0]:
         return "stale"  # it was for one line, when the same lines were a list
-    if record.command and record.command.status:
-        return f"failed with status {record.command.status}"
+    if failed := _failed(record):
+        return failed
     if record.file or record.command:
         moved = world(record)
         if moved:
             return f"stale: {moved}"
     return FRESH
+
+
+def _failed(record: Record) -> str:
+    """How the command of a record ended, if it failed."""
+    ran = record.command
+    return f"failed with status {ran.status}" if ran and ran.status else ""
+
+
+def told(record: Record) -> str:
+    """What a record says where its standing is not shown: a command that failed showed nothing."""
+    failed = _failed(record)
+    if record.command and record.command.tree == UNSETTLED:
+        failed = failed or "does not count: it changed what it is about"
+    return f"[{failed}] {record.payload}" if failed else record.payload
 
 
 def standings(task: Task, world: World = unmoved) -> list[str]:

@@ -39,7 +39,7 @@ FACTS = (
     Fact("file changed", "src/export/worker_pool.py"),
     Fact("commit", "9c41d7e"),
     Fact("test result", "2 failed, 311 passed"),
-    Fact("result of a subagent", "the sandbox account is tenant-8812"),
+    Fact("subagent's result", "the sandbox account is tenant-8812"),
     Fact("open step", "backfill the June invoices"),
     Fact("last request", "make the batch size configurable"),
 )

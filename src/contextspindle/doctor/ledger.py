@@ -142,7 +142,9 @@ def of_sessions(case: Case) -> Iterator[Finding]:
 
 def _session(one: dict[str, Any], now: int) -> Finding:
     name, given = text.one_line(one["session"]), one["handed"]
-    said = f"{name}: saved {one['saved']} ({one['age']}), {one['items']} items"
+    saved = instant.from_iso(one["saved"])
+    said = f"{name}: saved {one['saved']} ({instant.ago(saved, now)})"
+    said += f", {text.counted(one['items'], 'item')}"
     if one["problem"]:
         return Finding(
             "sessions",
@@ -155,7 +157,6 @@ def _session(one: dict[str, Any], now: int) -> Finding:
         late = one["saved"] > given["at"]
     else:
         late = True
-    saved = instant.from_iso(one["saved"])
     if late and one["trigger"] != BY_HAND and now - saved > QUIET_MS:
         return Finding(
             "sessions",

@@ -46,6 +46,14 @@ TRACKERS = {
 }
 """Name of the program to its module here."""
 
+PLACES = {
+    "beads": ".beads/issues.jsonl",
+    "taskmaster": ".taskmaster/tasks/tasks.json",
+    "backlog": "backlog/tasks/",
+    "original": ".contextspindle/tasks/t-.../",
+}
+"""Where each program mostly keeps its tasks, for whoever looks for them."""
+
 AUTO = "auto"
 """Stands for the one program whose files are found."""
 
@@ -87,10 +95,11 @@ def gather(place: str, name: str) -> Gathered:
             found[one] = there
     if not found:
         whose = "a known program" if name == AUTO else name
+        wanted = PLACES if name == AUTO else (name,)
+        mostly = ", ".join(f"{PLACES[one]} ({one})" for one in wanted)
         raise InvalidInput(
             f"{place} holds nothing of {whose}",
-            hint="Name the file or folder itself; docs/how-to/move-from-another-tracker.md"
-            " says where each program keeps its tasks.",
+            hint=f"Name the project, or the file or folder itself; mostly that is {mostly}.",
         )
     if len(found) > 1:
         raise InvalidInput(

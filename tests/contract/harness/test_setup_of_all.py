@@ -347,12 +347,18 @@ def test_all_that_are_found_are_previewed_written_checked_and_taken_out(told, ho
     assert out.count("would change so:\n") == 6  # codex has four files, gemini two
     assert out.endswith("\nnothing was written; the same with --write does it\n")
     assert bytes_below(home) == {}
-    assert told("--check")[0] == 6
+    for words in ((), ("--hooks",), ("--mcp", "--shared")):
+        status, out, _ = told(*words, "--check")
+        assert status == 6
+        again = " ".join(("contextspindle setup", *words, "--write"))
+        assert out.endswith(f"\n\n'{again}' brings them up to date.\n")
     status, out, _ = told("--write")
     assert status == 0
     assert out.count("Sessions that are open") == 1
     assert "open /hooks in it. Only you can do that." in out
-    assert told("--check")[0] == 0
+    status, out, _ = told("--check")
+    assert status == 0
+    assert out.endswith(", as they should be\n")
     assert told("--remove")[0] == 0
     assert bytes_below(home) == {}
 
@@ -395,3 +401,31 @@ def test_a_part_can_be_asked_for_alone_and_what_has_no_place_is_left_out(told, h
     assert "'contextspindle setup gemini --write'" in err
     assert told("cursor", "--hooks")[0] == 2
     assert told("gemini", "--mcp", "--project")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("claude", "claude-code"),
+        ("Claude_Code", "claude-code"),
+        ("codx", "codex"),
+        ("qwen", "qwen-code"),
+        ("copilot", "copilot-cli"),
+        ("vs-code", "vscode"),
+        ("gemini-cli", "gemini"),
+        ("open-code", "opencode"),
+    ],
+)
+def test_a_program_by_another_name_leads_to_its_own(told, given, meant):
+    status, _, err = told(given)
+    assert status == 2
+    assert f"There is no program '{given}'; known are claude-code, codex" in err
+    assert err.endswith(f"\nDid you mean 'contextspindle setup {meant}'?\n")
+
+
+@pytest.mark.parametrize("given", ["nobody", "c", "", "co"])
+def test_a_program_that_is_near_to_none_leads_to_the_help(told, given):
+    status, _, err = told(given or "-")
+    assert status == 2
+    assert "Did you mean" not in err
+    assert "--help" in err

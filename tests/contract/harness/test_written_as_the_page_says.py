@@ -9,9 +9,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
-from contextspindle import harness
+from contextspindle import config, harness, programs
 from contextspindle.core.transcript import BOUNDARY, RESTORE, SAID, SAVE, TEXT
-from contextspindle.harness import adapter, detect
+from contextspindle.harness import adapter, detect, registration
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "how-to" / "write-a-harness.md").read_text(encoding="utf-8")
@@ -84,3 +84,22 @@ def test_it_takes_the_hooks_of_the_page(quill):
     assert json.loads(quill.injection("a record", after)) == {"context": "a record"}
     assert quill.injection("", after) == ""
     assert {one[0] for one in quill.HOOKS} == {"BeforeFold", "AfterFold"}
+
+
+def test_entered_where_the_page_says_it_is_set_up_and_taken_out_again(quill, home, monkeypatch):
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` in [^|]+ \| [^|]*`(\"quill\": .+?)`", PAGE, re.M))
+    assert set(rows) == {"ADAPTERS", "HARNESS_FOLDERS", "PROGRAMS"}
+    words = {"_Program": registration._Program}
+    monkeypatch.setitem(
+        config.HARNESS_FOLDERS, "quill", eval(f"{{{rows['HARNESS_FOLDERS']}}}")["quill"]
+    )
+    monkeypatch.setitem(
+        registration.PROGRAMS, "quill", eval(f"{{{rows['PROGRAMS']}}}", words)["quill"]
+    )
+    place = home / ".quill" / "settings.json"
+    programs.set_up("quill", "user", "write", version="1")
+    events = json.loads(place.read_text())["hooks"]
+    assert list(events) == ["BeforeFold", "AfterFold"]
+    assert "quill" in [one.name for one in programs.known() if one.signs]
+    programs.set_up("quill", "user", "remove", version="1")
+    assert not place.exists()

@@ -37,7 +37,7 @@ def test_a_named_workspace_wins_over_the_environment_and_that_over_the_nearest(p
     env = {"CONTEXTSPINDLE_WORKSPACE": root}
     assert task in project("task", "list", cwd=third, env=env).out.decode()
     named = project("task", "list", "--workspace", "../other", cwd=third, env=env)
-    assert named.out.decode() == "No task matches.\n"
+    assert named.out.decode().startswith("There is nothing here yet. 'contextspindle task create")
     assert task not in project("task", "list", cwd=third).out.decode()
 
 
@@ -175,6 +175,8 @@ def test_every_command_has_help_with_its_options_and_examples(command, one):
         assert (done.status, done.err) == (0, b"")
         said = done.out.decode()
         assert said.startswith(f"usage: contextspindle {' '.join(one.words)}")
+        if any(place.kind == "rest" for place in one.positionals):
+            assert said.index("[OPTION]...") < said.index(" -- COMMAND...")
         assert one.summary in said
         for option in (*one.options, *one.general()):
             assert f"  {option.flag}" in said
@@ -214,3 +216,10 @@ def test_a_pointer_is_taken_as_it_is_printed(project, transcript, pointer):
     error = project("fuse", "source", pointer, "--json").error
     assert error["code"] == "SNAPSHOT_NOT_FOUND"
     assert project("fuse", "source", f"{pointer}x", "--json").error["code"] == "INVALID_INPUT"
+
+
+def test_an_empty_key_is_refused_where_it_would_promise_what_it_does_not_keep(project):
+    done = project("task", "create", "Mend it", "--key", "", "--json")
+    assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+    assert done.error["message"] == "The idempotency key has 0 characters"
+    assert project("task", "list", "--json").data["total"] == 0

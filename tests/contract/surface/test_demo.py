@@ -40,6 +40,16 @@ def test_the_demo_s_table_has_a_line_for_each_budget(command):
     for budget in ("600", "1,000", "1,500", "2,000", "6,000"):
         assert any(line.split()[:1] == [budget] for line in shown.split("\n"))
     assert "14 facts that are each said once" in shown
+    assert max(map(len, shown.split("\n"))) <= 80
+
+
+def test_the_demo_s_table_marks_for_each_fact_under_which_budgets_it_is_kept(command):
+    data = command("fuse", "demo", "--json").data
+    shown = command("fuse", "demo").out.decode().split("\n")
+    for fact in scenario.FACTS:
+        (line,) = [line for line in shown if line.endswith(f"  {fact.kind}: {fact.words}")]
+        missing = [fact._asdict() in row["missing"] for row in data["rows"]]
+        assert line.split()[:5] == ["-" if one else "x" for one in missing], fact
 
 
 def test_the_demo_leaves_the_workspace_and_the_temporary_folder_as_they_were(project, home):

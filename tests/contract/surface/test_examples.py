@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import contextspindle
 from tests.conftest import ROOT
@@ -56,7 +58,7 @@ def test_the_second_agent_knows_what_stands_in_the_handoff_and_nothing_else(proj
         project, "handover.py", project.path, "bob", CONTEXTSPINDLE_WORKSPACE=str(project.folder)
     )
     known = re.sub(r" \([^)]*\):", ":", said.partition("from nothing else:\n")[2])
-    assert known.splitlines()[:-2] == [
+    assert known.splitlines()[:-1] == [
         "  goal: Mend the mast",
         "  criterion 1: it stands",
         "  criterion 2: dry",
@@ -98,3 +100,26 @@ def test_every_example_is_on_the_page_of_the_examples():
     for path in EXAMPLES.iterdir():
         shown = f"`{path.name}/`" if path.is_dir() else f"`{path.name}`"
         assert path.name in ("README.md", "__pycache__") or shown in page
+
+
+def test_an_example_without_a_command_finds_the_one_beside_its_python(command, tmp_path):
+    environ = {**command.environment, "PATH": os.defpath}
+    script = str(EXAMPLES / "handover.py")
+    beside = Path(sys.executable).with_name("contextspindle")
+    if beside.exists():
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, env=environ, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, script, str(tmp_path / "none")],
+        capture_output=True,
+        text=True,
+        env=environ,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"{tmp_path}/none cannot be run. Install the package first (pipx install .), or name"
+        " the command: handover.py COMMAND\n"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 
@@ -67,6 +68,29 @@ def test_a_pointer_leads_back_to_the_passage(project, transcript):
     restored = project("fuse", "restore", "--plain").out.decode()
     assert "[L1]" in restored
     assert project("fuse", "source", "1").out.decode() == "Ship the login page. Never use tabs.\n"
+
+
+def test_a_save_by_hand_says_that_it_made_a_workspace_and_a_refused_one_makes_none(
+    command, tmp_path
+):
+    here = tmp_path / "new"
+    here.mkdir()
+    (here / "s.jsonl").write_text(lines(("user", "Ship the login page.")))
+    words = ("fuse", "save", "--session", "s", "--transcript")
+    assert command(*words, "none.jsonl", cwd=here).status == 6
+    assert os.listdir(here) == ["s.jsonl"]
+    first = command(*words, "s.jsonl", cwd=here)
+    assert first.status == 0
+    (made,) = [line for line in first.out.decode().splitlines() if "workspace" in line]
+    assert re.fullmatch(r"a workspace was made for it: (/.+)", made)
+    assert b"workspace" not in command(*words, "s.jsonl", cwd=here).out
+
+
+def test_a_line_without_talk_leads_to_the_lines_that_were_kept(project, transcript):
+    project("fuse", "save", "--transcript", transcript, "--session", "s")
+    done = project("fuse", "source", "99", "--json")
+    assert (done.status, done.error["code"]) == (3, "SNAPSHOT_NOT_FOUND")
+    assert "'contextspindle fuse show' lists" in done.error["hint"]
 
 
 def test_a_line_that_has_changed_since_is_refused(project, transcript):

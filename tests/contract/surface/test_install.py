@@ -127,6 +127,38 @@ def test_the_hooks_go_in_and_out_of_a_home_that_has_nothing(installed, tmp_path)
     assert [one for one in home.rglob("*") if one.is_file()] == []
 
 
+def test_after_the_steps_of_its_page_no_file_of_ours_is_left(installed, tmp_path):
+    page = (ROOT / "docs" / "how-to" / "upgrade-and-uninstall.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```sh\n(.*?)```", page.partition("\n## Uninstall\n")[2], re.S)
+    project, first, delete, *rest = [one.replace("pipx uninstall", ": ") for one in blocks]
+    assert (len(rest), "setup --remove" in first) == (1, True)
+    home, here = tmp_path / "home", tmp_path / "project"
+    for folder in (".claude", ".codex", ".gemini", ".copilot", ".config/opencode"):
+        (home / folder).mkdir(parents=True)
+    (home / ".claude" / "CLAUDE.md").write_text("# mine\n")
+    here.mkdir()
+    session = ROOT / "examples" / "fuse" / "session.jsonl"
+    environ = {"PATH": os.pathsep.join((str(installed), os.defpath)), "HOME": str(home)}
+
+    def run(script):
+        subprocess.run(["/bin/sh", "-ec", script], cwd=here, env=environ, check=True)
+
+    def files():
+        return sorted(str(one) for one in tmp_path.rglob("*") if not one.is_dir())
+
+    before = files()
+    run("contextspindle init; contextspindle task create x; contextspindle remember y")
+    run("for scope in '' --project --shared; do contextspindle setup $scope --write; done")
+    run("contextspindle onboard AGENTS.md --write")
+    run(f"cd; contextspindle fuse save --transcript {session} --session s")
+    assert any("/.local/state/" in one for one in files())
+    assert any("/.codex/" in one for one in files())
+    for script in (project, first, delete, *rest):
+        run(script)
+    assert files() == before
+    assert (home / ".claude" / "CLAUDE.md").read_text() == "# mine\n"
+
+
 def test_where_what_draws_is_missing_a_terminal_gets_the_plain_text(installed, tmp_path):
     environ = {"HOME": str(tmp_path), "PATH": os.defpath, "TERM": "xterm"}
     command = str(installed / "contextspindle")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -174,3 +175,32 @@ def test_no_colour_and_no_control_sequence_is_ever_printed(project):
     task = project("task", "create", "\x1b[31mred\x1b[0m", "--quiet").out.decode().strip()
     for words in (("show", task), ("list",), ("context", task), ("history", task), ("inbox",)):
         assert b"\x1b" not in project("task", *words, env={"TERM": "xterm-256color"}).out
+
+
+def test_nothing_that_is_printed_steers_the_terminal_be_it_a_path_or_a_session(project, transcript):
+    odd = "odd\x1b[31m\u202e"
+    (project.folder / odd).mkdir()
+    source = project.folder / f"{odd}.jsonl"
+    source.write_bytes(Path(transcript).read_bytes())
+    named = ("--session", odd)
+    for words in (
+        ("init", odd),
+        ("fuse", "save", "--transcript", source.name, *named),
+        ("fuse", "status"),
+        ("fuse", "list"),
+        ("fuse", "show", *named),
+        ("fuse", "show", "--session", "no\x1b[31m"),
+        ("fuse", "source", "99", *named),
+        ("fuse", "restore", "--plain", *named),
+        ("backup", f"{odd}-backup"),
+        ("backup", f"{odd}-backup"),
+        ("export", f"{odd}-export"),
+        ("import", f"{odd}-none"),
+        ("onboard", f"{odd}.md", "--write"),
+        ("doctor",),
+        ("task", "list", "--workspace", f"{odd}-none"),
+    ):
+        done = project(*words)
+        assert done.out + done.err, words
+        assert b"\x1b" not in done.out + done.err, words
+        assert "\u202e" not in (done.out + done.err).decode(), words

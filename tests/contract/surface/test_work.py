@@ -226,6 +226,25 @@ def test_a_command_that_changes_what_it_covers_is_told_at_once(project, create, 
     assert json.loads(done.out)["data"]["changed"] == ["1", "2", "3", "4"]
     assert standing(task) == ["stale: the checkout changed while the command ran"] * 2
     assert not closed(project, task)[0]
+    said = "[does not count: it changed what it is about] sh -c echo 2 > a"
+    assert said in project("task", "history", task).out.decode()
+
+
+def test_a_failed_proof_is_told_as_failed_wherever_it_is_told(project, create, screen):
+    task = create("g", "--criterion", "c", "--criterion", "d")
+    failed = project("task", "prove", task, "--for", "1", "--", "false").out.decode()
+    assert "ended with status 1" in failed
+    assert ", so it does not count; bound to no files" in failed
+    worked = project("task", "prove", task, "--for", "1", "--", "true").out.decode()
+    assert "does not count" not in worked
+    assert "bound to no files: --covers PATH would bind it" in worked
+    history = project("task", "history", task).out.decode()
+    assert "  evidence for criterion 1: [failed with status 1] false\n" in history
+    assert "  evidence for criterion 1: true\n" in history
+    log = project("task", "log").out.decode()
+    assert "  evidence: [failed with status 1] false\n" in log
+    for verb in (("history", task), ("log",)):
+        assert "[failed with status 1] false" in " ".join(screen("task", *verb).lines), verb
 
 
 @pytest.mark.parametrize("kind", ["file", "command"])

@@ -63,8 +63,11 @@ def test_files_of_several_programs_are_told_apart_by_the_caller(tmp_path):
 
 def test_a_place_that_holds_nothing_of_a_program_is_refused(tmp_path):
     for name in ("auto", *trackers.TRACKERS):
-        with pytest.raises(InvalidInput, match="holds nothing of"):
+        with pytest.raises(InvalidInput, match="holds nothing of") as refused:
             trackers.gather(str(tmp_path), name)
+        for one in trackers.TRACKERS if name == "auto" else (name,):
+            assert trackers.PLACES[one] in refused.value.hint, one
+        assert ("backlog/" in refused.value.hint) == (name in ("auto", "backlog"))
     with pytest.raises(InvalidInput, match="Standard input is read once"):
         trackers.gather("-", "auto")
 

@@ -27,6 +27,8 @@ COVERED_FILES = 200_000
 """The most files that are read to know a state."""
 COVERED_BYTES = 256 * 1024 * 1024
 """The most bytes that they have together.  Git knows most files without reading them."""
+GROWTH = 1024 * 1024
+"""By how many bytes a file may turn out longer than it said it is."""
 _OURS = (".contextspindle", ".continuum", ".git")
 _BY_GIT = "-git"
 _BY_READING = "-read"
@@ -396,10 +398,13 @@ class Checkout:
         except OSError:
             mode, link = 0, ""
         try:
-            self._count(os.stat(place).st_size if mode else 0)
+            said = os.stat(place).st_size if mode else 0
         except OSError:
-            pass
+            said = 0
+        self._count(said)
         found = _digest_of(place)
+        if found and found[0] > said:
+            self._bytes += found[0] - said
         runs = "x" if mode & stat.S_IXUSR else "-"
         lines.append(
             f"{self._from_root(place)} {link} {runs} {found[1] if found else 'unreadable'}"
@@ -474,8 +479,19 @@ def _digest_of(path: str, size: int = -1) -> tuple[int, str] | None:
             return None
         if size >= 0 and found.st_size != size:
             return found.st_size, ""
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-            return file.tell(), digest.hexdigest()
-    except OSError:
+        digest = hashlib.sha256()
+        length = 0
+        # Some files of the system's own wait for what is to come, or never end.
+        with open(path, "rb", buffering=0, opener=_without_waiting) as file:
+            while piece := file.read(1 << 18):
+                digest.update(piece)
+                length += len(piece)
+                if length > found.st_size + GROWTH:
+                    return None
+        return length, digest.hexdigest()
+    except (OSError, ValueError):  # a record that was imported may name what no path can be
         return None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -162,6 +162,16 @@ def claim_of(one: Summary) -> str:
     return f"claimed by {text.one_line(one.claim)}{until}"
 
 
+def nothing_found(query: str) -> str:
+    """What is said of a search whose page is empty: nothing holds it, or nothing could."""
+    from .core.search import parse
+
+    asked = text.shortened(text.one_line(query), 60)
+    if parse(query):
+        return f"Nothing holds {asked!r}."
+    return f"Could not search for {asked!r}: only letters and digits are found."
+
+
 def past_end(page: Page, offset: int) -> str:
     """What is said of a page that begins behind the end of its list; empty for any other."""
     if page.items or not offset or not page.total:

@@ -157,10 +157,15 @@ class Workspace:
     def write_file(self, path: str, lines: Iterable[bytes]) -> int:
         """A new file of ``lines``, whole and durable; how many they were.
 
-        FileExistsError if there is one already.
+        FileExistsError if there is one already.  InvalidInput for a place among our own files:
+        under some names SQLite would take it for a part of the ledger.
         """
         from .store.private import write_pieces
 
+        real = os.path.realpath(path)
+        for own in (self.folder, os.path.dirname(self.memory_path)):
+            if real.startswith(os.path.realpath(own) + os.sep):
+                raise InvalidInput(f"{path} lies inside the workspace; an export belongs elsewhere")
         count = write_pieces(path, lines)
         self._note("export", path)
         return count
@@ -216,12 +221,16 @@ class Workspace:
         from .store.backup import opened
         from .store.safety import before_restore
 
+        store = self.store()
+        kept: list[str] = []
+
+        def make_ready() -> None:
+            if store.path not in self.make().wrote:
+                kept.append(before_restore(store, now()))
+
         with opened(place) as (source, manifest):
-            store = self.store()
-            fresh = store.path in self.make().wrote
-            kept = "" if fresh else before_restore(store, now())
-            merge = Archive(store).take_store(source, progress=progress)
-        return Restored(merge, manifest, kept)
+            merge = Archive(store, now).take_store(source, progress=progress, judged=make_ready)
+        return Restored(merge, manifest, "".join(kept))
 
     def checkout(self) -> Checkout:
         """The project's files, as evidence is bound to them."""

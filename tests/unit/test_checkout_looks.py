@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextspindle.checkout import COVERED_BYTES, Checkout
+from contextspindle.core.evidence import FileMark, Record
 from contextspindle.core.redaction import mask
 from contextspindle.errors import InvalidInput
 from tests.unit.checkouts import EDITS, everything, moved, ran
@@ -232,3 +233,27 @@ def test_a_name_that_is_not_utf8_counts_but_cannot_be_recorded(repo, monkeypatch
     assert moved(repo, whole) == ""
     (repo / NOT_UTF8 / "file").write_text("2")
     assert moved(repo, whole) != ""
+
+
+# -- files that records name, and that are none
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", "a" * 5_000], ids=["zero", "half", "long"])
+def test_a_record_that_names_what_no_path_can_be_says_that_it_is_gone(tmp_path, path):
+    record = Record("t-x", "", "p", file=FileMark(path, 1, "0" * 64))
+    assert Checkout(str(tmp_path), mask).moved(record) == f"{path} is gone"
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/pagemap"), reason="a file of Linux")
+def test_a_file_that_goes_on_without_end_is_not_read_to_its_end(tmp_path):
+    with pytest.raises(InvalidInput, match="not a file that can be read"):
+        Checkout(str(tmp_path), mask).file("/proc/self/pagemap")
+
+
+def test_a_file_that_becomes_a_pipe_before_it_is_read_is_not_waited_for(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    os.mkfifo(tmp_path / "pipe")
+    opened = os.open
+    monkeypatch.setattr(os, "open", lambda path, *more: opened(tmp_path / "pipe", *more))
+    record = Record("t-x", "", "p", file=FileMark("file", 1, "0" * 64))
+    assert Checkout(str(tmp_path), mask).moved(record) == "file has changed"

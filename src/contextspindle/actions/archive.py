@@ -73,9 +73,33 @@ class Archive:
                 f"What is imported cannot be put aside: {error.strerror}; nothing was written"
             ) from error
 
-    def take_store(self, other: Store, *, dry: bool = False, progress: Progress = id) -> Merge:
-        """Take another ledger in, by the same rules."""
+    def take_store(
+        self,
+        other: Store,
+        *,
+        dry: bool = False,
+        progress: Progress = id,
+        judged: Callable[[], object] = bool,
+    ) -> Merge:
+        """Take another ledger in, by the same rules.
+
+        InvalidInput names a task that no writer of ours could have made.  ``judged`` is called when
+        there is none, before anything is written.
+        """
+        now = self._clock() if self._clock else None
         with other.read() as txn:
+            for stored in txn.everything():
+                try:
+                    archive.check(stored)
+                    _check_lease(stored, now)
+                except ValueError as error:
+                    raise InvalidInput(
+                        f"The task {stored.task.id} there cannot be taken in: {in_words(error)};"
+                        " nothing was written",
+                        hint="Use another copy.",
+                        task=stored.task.id,
+                    ) from error
+            judged()
             return self._merge(txn.everything(), dry=dry, progress=progress)
 
     def _merge(self, incoming: Iterable[Stored], *, dry: bool, progress: Progress) -> Merge:
@@ -111,12 +135,13 @@ def _parsed(lines: Iterable[bytes], now: int | None) -> Iterator[Stored]:
                 begun = True
                 continue
             stored = archive.read_line(line)
-            if stored.lease and now is not None:
-                check_lease(stored.lease, stored.task, now)
+            _check_lease(stored, now)
         except ValueError as error:
             hint = "For the tasks of another program, name it: --from auto."
             if begun:
                 hint = "Take the export again, or mend that line."
+            elif f'"format":"{archive.FORMAT}"'.encode() in line:
+                hint = "If a newer program made it, upgrade ContextSpindle on this machine."
             elif line.startswith(b"SQLite format 3\0"):
                 hint = "It is a database: 'contextspindle restore' takes a backup or a copy in."
             raise InvalidInput(
@@ -136,6 +161,11 @@ def _parsed(lines: Iterable[bytes], now: int | None) -> Iterator[Stored]:
             " the first line.",
             missing=promised - len(found),
         )
+
+
+def _check_lease(stored: Stored, now: int | None) -> None:
+    if stored.lease and now is not None:
+        check_lease(stored.lease, stored.task, now)
 
 
 def _taken(txn: WriteTxn, incoming: Iterable[Stored], progress: Progress) -> Merge:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from ..core.task import Task
     from ..ports import ReadTxn
 
+FAR = 1 << 62
+"""Beyond every offset and version: no store counts further."""
 PAGE_LIMIT = 100
 """The most items of one page."""
 
@@ -61,3 +63,5 @@ def check_page(offset: int, limit: int) -> None:
         raise InvalidInput(f"A limit of {limit} is out of range", hint=f"Use 1 to {PAGE_LIMIT}.")
     if offset < 0:
         raise InvalidInput("An offset cannot be negative")
+    if offset >= FAR:
+        raise InvalidInput(f"An offset of {offset} is out of range")

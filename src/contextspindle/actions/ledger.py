@@ -7,7 +7,7 @@ import os
 from ..core.task import STATUSES
 from ..errors import InvalidInput
 from .answers import History, Outcome, Proof, Readiness, Step, View
-from .asked import check_page, claimed_by, resolved, to_write
+from .asked import FAR, check_page, claimed_by, resolved, to_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -443,8 +443,8 @@ class Ledger:
     def history(self, start: str, first: int = 1, limit: int = 20) -> History:
         """What changed in each version from ``first`` on, and what stood there before."""
         check_page(0, limit)
-        if first < 1:
-            raise InvalidInput("Versions begin at 1")
+        if not 1 <= first < FAR:
+            raise InvalidInput("Versions begin at 1" if first < 1 else f"No version is {first}")
         with self._store.read() as txn:
             task_id = resolved(txn, start)
             task = txn.task(task_id)

@@ -112,7 +112,10 @@ def _is_option(word: str, options: dict[str, table.Option]) -> bool:
 def no_option(prog: str, flag: str, known: Iterable[str]) -> InvalidInput:
     """The error for an option that there is not, with the nearest one."""
     names = {one.lstrip("-"): one for one in known}
-    near = difflib.get_close_matches(flag.lstrip("-"), names, 1, 0.65)
+    bare = flag.lstrip("-")
+    near = difflib.get_close_matches(bare, names, 1, 0.65)
+    # Or one that begins so: a longer word for the same.
+    near = near or [one for one in names if len(one) > 2 and bare.startswith(one)]
     hint = f"Did you mean {names[near[0]]}?" if near else f"See '{prog} --help'."
     return InvalidInput(f"{prog} has no option {text.shortened(flag, 80)}", hint=hint)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import text
 from ..rendering import (
+    nothing_found,
     past_end,
     step_data,
     step_lines,
@@ -130,8 +131,8 @@ def search(call: Call) -> Reply:
     values = call.values
     limit = values["limit"] if values["limit"] is not None else 20
     page = call.workspace().ledger().search(values["query"], limit, values["offset"] or 0)
-    asked = text.shortened(text.one_line(values["query"]), 60)
-    empty, more = f"Nothing holds {asked!r}.", "task search QUERY {limit} {next}"
+    empty = "" if page.items else nothing_found(values["query"])
+    more = "task search QUERY {limit} {next}"
     offset = values["offset"]
     return page_reply(page, empty, more, limit, _FEWER, offset=offset, words=values["query"])
 

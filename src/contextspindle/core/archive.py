@@ -35,6 +35,10 @@ NEW, SAME, AHEAD, BEHIND, CONFLICT = "new", "same", "ahead", "behind", "conflict
 PURGED, UNPURGED = "purged", "unpurged"
 
 
+_OTHER_KIND = (KeyError, TypeError, AttributeError, IndexError)
+"""What comes of values that are of another kind than a line has."""
+
+
 class Stored(Value):
     """A task whole: its state, the canonical bytes of its changes, and who holds it."""
 
@@ -93,18 +97,38 @@ def read_line(line: bytes) -> Stored:
     """The task of a line, every step of it checked.  ValueError says what is wrong with it."""
     try:
         found = canon.decode(line)
-        for one in found["changes"]:
-            check_change(one)
-        bodies = tuple(canon.encode(one) for one in found["changes"])
         lease = _lease(found["lease"]) if "lease" in found else None
         purges = tuple(purge.from_document(one) for one in found.get("purges", ()))
-        task = replayed(bodies)
-        head = found["head"]
-        check_whole(task, len(state_bytes(task)), lease, purges)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        return _checked(found["changes"], lease, purges, head=found["head"])
+    except _OTHER_KIND as error:
         raise ValueError(f"a field is missing or of the wrong kind ({in_words(error)})") from error
+
+
+def check(stored: Stored) -> None:
+    """ValueError unless a task of another ledger is what a line of an archive could hold.
+
+    That ledger may fit together, and hold what no writer of ours writes.
+    """
+    try:
+        changes = [canon.decode(body) for body in stored.bodies]
+        whole = _checked(changes, stored.lease, stored.purges)
+    except _OTHER_KIND as error:
+        raise ValueError(f"a field is missing or of the wrong kind ({in_words(error)})") from error
+    if whole != stored:
+        raise ValueError(f"what is stored of {stored.task.id} is not what its history leads to")
+
+
+def _checked(
+    changes: list[Any], lease: Lease | None, purges: tuple[Purge, ...], *, head: str | None = None
+) -> Stored:
+    """The task that ``changes``, plain JSON values, lead to, if nothing about it is out of form."""
+    for one in changes:
+        check_change(one)
+    bodies = tuple(canon.encode(one) for one in changes)
+    task = replayed(bodies)
+    check_whole(task, len(state_bytes(task)), lease, purges)
     chain = digests(task.id, bodies)
-    if chain[-1] != head:
+    if head is not None and chain[-1] != head:
         raise ValueError(f"the history of {task.id} does not lead to its digest: it was altered")
     if not purge.fits(purges, chain):
         raise ValueError(f"the purges of {task.id} do not lead to its history")

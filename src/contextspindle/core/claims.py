@@ -79,6 +79,8 @@ def length(seconds: int | None) -> int:
     """The length of a lease in milliseconds.  InvalidInput if it is out of range."""
     if seconds is None:
         return LEASE_MS
+    if type(seconds) is not int:  # a fraction would not be stored as it was digested
+        raise InvalidInput("The seconds of a lease must be a whole number")
     if not MIN_LEASE_MS <= seconds * 1_000 <= MAX_LEASE_MS:
         raise InvalidInput(
             f"A lease of {seconds} seconds is out of range", hint="Use 1 second to 7 days."
@@ -151,7 +153,7 @@ def _only_adds(request: Request) -> bool:
 
 
 def _held(task_id: str, lease: Lease, now: int, token: str = "") -> ClaimHeld:
-    left = instant.age(now, lease.until)
+    left = instant.age(now, max(lease.until, now + 1_000))
     about = ""
     if token:
         other = task_of(token)

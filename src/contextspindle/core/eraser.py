@@ -1,9 +1,10 @@
 """Taking a text out: of a text, of JSON, of bytes, and of the history of a task.
 
 A text is looked for as it was given and in the other spellings in which this program may have kept
-it: on one line, and as JSON writes it.  In its place comes a mask that is never longer than it, so
-that no limit is passed.  The result depends on nothing but the text and what it is taken from: two
-copies of a history that are purged apart from each other are the same again.
+it: on one line, and as JSON, or JSON within JSON, writes it.  In its place comes a mask that is
+never longer than it, so that no limit is passed.  The result depends on nothing but the text and
+what it is taken from: two copies of a history that are purged apart from each other are the same
+again.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Eraser:
         one_line = folded(given)
         spellings = [given] + ([one_line] if size(one_line) >= LEAST else [])
         spellings += [written for one in spellings for written in _as_json(one)]
+        # What a tool printed may be JSON that holds JSON: a key of several lines is common there.
+        spellings += [written for one in spellings for written in _as_json(one)[:2]]
         # The longest first: of one that begins another, nothing must be left over.
         self._texts = tuple(sorted(dict.fromkeys(spellings), key=len, reverse=True))
         # A record of evidence is JSON within JSON.

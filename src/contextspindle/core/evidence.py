@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..errors import InvalidInput
 from . import canon, text
 from .digest import is_digest, sha256
-from .task import is_id
+from .task import TEXT_LIMIT, is_id
 from .value import Value
 
 TYPE_CHECKING = False
@@ -34,6 +34,9 @@ FRESH = "fresh"
 
 UNSETTLED = "changed while it ran"
 """In place of a state: what the command covers was one thing before it and another behind it."""
+
+MOST_CRITERIA = TEXT_LIMIT
+"""More than a task can have."""
 
 
 class FileMark(Value):
@@ -132,6 +135,8 @@ def pasted(given: str) -> Record:
     """
     record = read(given)
     if not is_id(record.task_id) or not is_digest(record.criteria_hash):
+        raise _malformed()
+    if record.criterion > MOST_CRITERIA:
         raise _malformed()
     return record._replace(file=None, command=None)
 

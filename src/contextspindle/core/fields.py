@@ -53,7 +53,7 @@ PRIORITY_ALIASES = {
 
 def status(given: str) -> str:
     """The status that ``given`` names, by its own name or a common other one."""
-    word = given.strip().lower().replace("-", "_").replace(" ", "_")
+    word = str(given).strip().lower().replace("-", "_").replace(" ", "_")
     found = word if word in STATUSES else STATUS_ALIASES.get(word.replace("to_do", "todo"))
     if found is None:
         raise InvalidInput(
@@ -79,9 +79,9 @@ def priority(given: str | int) -> int:
 
 def task_id(given: str) -> str:
     """``given``, if it has the form of a whole task id."""
-    if not is_id(given):
+    if not isinstance(given, str) or not is_id(given):
         raise InvalidInput(
-            f"{text.shortened(given, 80)!r} is not a task id",
+            f"{text.shortened(str(given), 80)!r} is not a task id",
             hint="An id is t- and letters, digits, hyphens; 'contextspindle task list' shows them.",
         )
     return given
@@ -126,6 +126,13 @@ def _criteria(given: object) -> tuple[str, ...]:
     if text.size("\n".join(found)) > TEXT_LIMIT:
         raise InvalidInput(f"The criteria together have more than {TEXT_LIMIT} bytes")
     return found
+
+
+def _listed(name: str, given: object) -> Iterable[Any]:
+    """``given``, if it is a list: the letters of a text would be taken for items."""
+    if not isinstance(given, (list, tuple)):
+        raise InvalidInput(f"The {name} must be a list of texts, not {type(given).__name__}")
+    return given
 
 
 def _parent(given: object) -> str:
@@ -177,20 +184,20 @@ def merged(
     """
     one = task_id if name == "dependencies" else _label
     found = dict.fromkeys(present)
-    for item in dropped:
+    for item in _listed(name, dropped):
         if item not in found:
             raise InvalidInput(
-                f"{text.shortened(item, 80)!r} is not among the {name} of the task",
+                f"{text.shortened(str(item), 80)!r} is not among the {name} of the task",
                 hint="'contextspindle task show ID' lists them.",
             )
         del found[item]
-    found.update(dict.fromkeys(one(item) for item in added))
+    found.update(dict.fromkeys(one(item) for item in _listed(name, added)))
     return tuple(found)
 
 
 def entries(name: str, given: Iterable[object]) -> tuple[str, ...]:
     """Texts to add as entries, each checked; InvalidInput for an empty one."""
-    found = tuple(map(_text(name), given))
+    found = tuple(map(_text(name), _listed(f"{name} entries", given)))
     if "" in found:
         raise InvalidInput(f"The {name} is empty")
     return found
@@ -198,6 +205,8 @@ def entries(name: str, given: Iterable[object]) -> tuple[str, ...]:
 
 def key(given: str) -> str:
     """An idempotency key in its stored form: 1 to 128 characters."""
+    if not isinstance(given, str):
+        raise InvalidInput(f"The idempotency key must be text, not {type(given).__name__}")
     value = text.clean(given)
     if not 1 <= len(value) <= 128 or "\0" in value:
         raise InvalidInput(

@@ -205,7 +205,15 @@ def fitted(program: str, wanted: dict[str, Any]) -> tuple[dict[str, Any], list[s
             found[name] = _short(program, name, value, notes)
         else:
             found[name] = value
-    return fields.normalised(found), notes
+    fit = fields.normalised(found)
+    if fit.get("status") == "blocked" and fit.get("blocker") == "":
+        fit["blocker"] = unnamed(program)
+    return fit, notes
+
+
+def unnamed(program: str) -> str:
+    """The blocker of what is blocked in another program, which does not say by what."""
+    return f"blocked in {program}"
 
 
 def _short(program: str, name: str, value: str, notes: list[str]) -> str:

@@ -8,12 +8,12 @@ of it has to keep the form and the limits that the writers keep.
 from __future__ import annotations
 
 from ..errors import InvalidInput
-from . import evidence, fields, text
+from . import canon, evidence, fields, text
 from .claims import MAX_LEASE_MS, MIN_LEASE_MS, Lease
 from .digest import is_digest
 from .foreign import SOURCE_LIMIT
 from .instant import DAY
-from .task import TASK_LIMIT, TEXT_LIMIT, is_id
+from .task import LIVE, TASK_LIMIT, TEXT_LIMIT, is_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FIRST, LAST = -62_167_219_200_000 - DAY, 253_402_300_799_999 + DAY
 """The instants that can be shown: the years 0 to 9999 in every zone."""
+
+MOST = 1 << 53
+"""Above every number of a record of evidence: JSON elsewhere cannot tell larger ones apart."""
 
 _PARTS = frozenset("task version at actor state set decisions evidence notes key request".split())
 _LISTED = ("criteria", "dependencies", "labels")
@@ -54,8 +57,8 @@ def check_change(found: dict[str, Any]) -> None:
             if type(given) is not list or fields.entries(one, given) != tuple(given):
                 raise ValueError(f"the {kind} of {name} are out of form")
         for record in found.get("evidence", []):
-            evidence.read(record)
             _check_text(record, f"the evidence of {name}", TASK_LIMIT)
+            _check_record(record, name)
     except InvalidInput as error:
         raise ValueError(f"{name}: {error.message}") from error
 
@@ -67,6 +70,10 @@ def check_whole(task: Task, size: int, lease: Lease | None, purges: tuple[Purge,
     """
     if not task.goal:
         raise ValueError(f"the task {task.id} has no goal")
+    if task.status == "blocked" and not task.blocker:
+        raise ValueError(f"the task {task.id} is blocked, and has no blocker")
+    if task.claim and task.status not in LIVE:
+        raise ValueError(f"the task {task.id} is {task.status}, and claimed")
     if size > TASK_LIMIT + TEXT_LIMIT:  # a claim is added to a task that is full
         raise ValueError(f"the task {task.id} has {size} bytes; a task holds at most {TASK_LIMIT}")
     if lease and not (
@@ -96,6 +103,28 @@ def _check_instant(at: Any, name: str) -> None:
 def _check_text(value: Any, name: str, limit: int = TEXT_LIMIT) -> None:
     if type(value) is not str or not value or "\0" in value or text.size(value) > limit:
         raise ValueError(f"{name} is out of form")
+
+
+def _check_record(stored: str, name: str) -> None:
+    """What a record of evidence says can be written again, and what it names can be looked for."""
+    record = evidence.read(stored)
+    numbers: list[int] = []
+    names: list[str] = []
+    if record.file:
+        numbers.append(record.file.size)
+        names.append(record.file.path)
+    if ran := record.command:
+        numbers += [ran.status, ran.milliseconds]
+        names += [*ran.argv, ran.folder, *ran.covers]
+    plain = canon.text(record._replace(file=None, command=None))
+    marks = canon.text([record.file, record.command])
+    if (
+        record.criterion > evidence.MOST_CRITERIA
+        or text.clean(plain + marks) != plain + marks
+        or any("\0" in one for one in names)
+        or not all(0 <= one < MOST for one in numbers)
+    ):
+        raise ValueError(f"the evidence of {name} is out of form")
 
 
 def _check_key(found: dict[str, Any], name: str) -> None:

@@ -41,29 +41,56 @@ def check(before: Task, after: Task, look: Look) -> None:
 
 
 def check_rings(starts: Iterable[str], look: Look) -> None:
-    """RingRefused if parents or dependencies lead back anywhere on the way from ``starts``."""
-    onward: dict[str, Callable[[Brief | None], tuple[str, ...]]] = {
-        "parent": lambda brief: (brief.parent,) if brief and brief.parent else (),
-        "dependency": lambda brief: brief.dependencies if brief else (),
-    }
-    for kind, following in onward.items():
-        done: set[str] = set()
-        for start in starts:
-            path = {} if start in done else {start: iter(following(look(start)))}
-            while path:
-                here = next(reversed(path))
-                there = next(path[here], "")
-                if not there:
-                    done.add(here)
-                    del path[here]
-                elif there in path:
-                    names = list(path)
-                    ring = [*names[names.index(there) :], there]
-                    raise RingRefused(
-                        f"The {kind} would close a ring:", [" -> ".join(ring)], ring=ring
-                    )
-                elif there not in done:
-                    path[there] = iter(following(look(there)))
+    """RingRefused if parents or dependencies lead back anywhere on the way from ``starts``.
+
+    Or if one of them, or a task above one, waits for a part of its own.
+    """
+    starts = [*starts]
+    known: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def linked(one: str) -> tuple[str, tuple[str, ...]]:
+        if one not in known:
+            brief = look(one)
+            known[one] = (brief.parent, brief.dependencies) if brief else ("", ())
+        return known[one]
+
+    def above(one: str) -> str:
+        return linked(one)[0]
+
+    def needs(one: str) -> tuple[str, ...]:
+        return linked(one)[1]
+
+    _no_ring_from("parent", starts, lambda one: (above(one),) if above(one) else ())
+    _no_ring_from("dependency", starts, needs)
+    wholes: dict[str, None] = {}
+    for start in starts:
+        whole = start
+        while whole and whole not in wholes:
+            wholes[whole] = None
+            whole = above(whole)
+    for whole in wholes:
+        for other in needs(whole):
+            if line := _way_up(other, whole, above):
+                raise _own_part(whole, line)
+
+
+def _no_ring_from(kind: str, starts: list[str], onward: Callable[[str], tuple[str, ...]]) -> None:
+    """Walk ``onward`` from each of ``starts``, over each task once; RingRefused for a way back."""
+    done: set[str] = set()
+    for start in starts:
+        path = {} if start in done else {start: iter(onward(start))}
+        while path:
+            here = next(reversed(path))
+            there = next(path[here], "")
+            if not there:
+                done.add(here)
+                del path[here]
+            elif there in path:
+                names = list(path)
+                ring = [*names[names.index(there) :], there]
+                raise RingRefused(f"The {kind} would close a ring:", [" -> ".join(ring)], ring=ring)
+            elif there not in done:
+                path[there] = iter(onward(there))
 
 
 def _exists(kind: str, other: str, look: Look) -> None:
@@ -120,12 +147,22 @@ def _no_own_part(before: Task, task: Task, look: Look) -> None:
         whole = above(whole)
     for whole, needs in waiting.items():
         for other in needs:
-            line = {other: None}
-            up = other
-            while (up := above(up)) and up not in line:
-                line[up] = None
-                if up == whole and task.id in line:
-                    path = f"{whole} waits for " + ", a part of ".join(line)
-                    raise RingRefused(
-                        "A task cannot wait for its own part:", [path], ring=[whole, *line]
-                    )
+            line = _way_up(other, whole, above)
+            if task.id in line:
+                raise _own_part(whole, line)
+
+
+def _way_up(part: str, whole: str, above: Callable[[str], str]) -> list[str]:
+    """The tasks from ``part`` up to ``whole``; none if it is not a part of that."""
+    line = {part: None}
+    up = part
+    while (up := above(up)) and up not in line:
+        line[up] = None
+        if up == whole:
+            return [*line]
+    return []
+
+
+def _own_part(whole: str, line: list[str]) -> RingRefused:
+    path = f"{whole} waits for " + ", a part of ".join(line)
+    return RingRefused("A task cannot wait for its own part:", [path], ring=[whole, *line])

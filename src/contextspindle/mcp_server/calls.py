@@ -26,6 +26,7 @@ from ..rendering import (
     kept_lines,
     memory_lines,
     merge_line,
+    nothing_found,
     past_end,
     report_lines,
     step_lines,
@@ -149,8 +150,7 @@ def search(client: Client, values: Values) -> str:
     """Find tasks by words."""
     ledger = client.find(values["workspace"] or "").ledger()
     page = ledger.search(values["query"], _limit(values), values["offset"] or 0)
-    asked = text.shortened(text.one_line(values["query"]), 60)
-    return _page(client, page, values, f"Nothing holds {asked!r}.")
+    return _page(client, page, values, nothing_found(values["query"]))
 
 
 def children(client: Client, values: Values) -> str:

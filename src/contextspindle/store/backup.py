@@ -10,8 +10,9 @@ import os
 from contextlib import closing, contextmanager
 
 from ..core import archive, canon
+from ..core.text import counted
 from ..errors import InvalidInput, StoreCorrupt, in_words
-from .driver import driver, translated
+from .driver import driver, translated, translated_copy
 from .inspect import inspect
 from .private import FOLDER_MODE, part_of, sync_folder, write_new
 from .private import translated as translated_os
@@ -71,7 +72,10 @@ def _filled(
     store: SqliteStore, folder: str, *, tool: str, now: int, progress: Callable[[int], object]
 ) -> dict[str, Any]:
     path = os.path.join(folder, COPY)
-    copy_to(store.open_reader(), path)
+    try:
+        copy_to(store.open_reader(), path)
+    except driver.Error as error:
+        raise translated_copy(error, store.path, path) from error
     with closing(SqliteStore(path)) as copy:
         manifest = _manifest(path, check_sound(copy, progress), tool=tool, at=now)
     write_new(os.path.join(folder, MANIFEST), canon.encode(manifest) + b"\n")
@@ -124,6 +128,15 @@ def opened(place: str) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
                 f"The copy in {place} is damaged: {report.findings[0].message}",
                 hint="Use another backup.",
             )
+        if manifest and (manifest.get("tasks"), manifest.get("changes")) != (
+            report.tasks,
+            report.changes,
+        ):
+            raise StoreCorrupt(
+                f"The copy in {place} is not what its manifest says: it holds"
+                f" {counted(report.tasks, 'task')} and {counted(report.changes, 'change')}",
+                hint="Use another backup.",
+            )
         if manifest is None:
             at = os.stat(path).st_mtime_ns // 1_000_000
             manifest = _manifest(path, report, tool="", at=at)
@@ -138,6 +151,7 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
     """
     if _schema_of(path) >= SCHEMA:
         with closing(SqliteStore(path)) as store:
+            _refuse_other(store)
             yield store
         return
     import shutil
@@ -149,11 +163,12 @@ def _of_this_schema(path: str) -> Iterator[SqliteStore]:
             aside = tempfile.mkdtemp(prefix="contextspindle-")
             source = _AsItIs(path)
             try:
+                _refuse_other(source)
                 copy_to(source.open_reader(), os.path.join(aside, COPY))
             finally:
                 source.close()
         except driver.Error as error:
-            raise translated(error, path) from error
+            raise translated_copy(error, path, os.path.join(aside, COPY)) from error
         except OSError as error:
             raise translated_os(error, aside or path) from error
         with closing(SqliteStore(os.path.join(aside, COPY))) as store:
@@ -173,6 +188,17 @@ def _refuse_export(path: str) -> None:
         f"{path} is an export, not a backup",
         hint=f"'contextspindle import {path}' takes it in.",
     )
+
+
+def _refuse_other(store: SqliteStore) -> None:
+    """InvalidInput if it is the database of another program: schemas are numbered elsewhere too."""
+    try:
+        sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('tasks', 'changes')"
+        ((found,),) = store.open_reader().execute(sql).fetchall()
+    except driver.Error as error:
+        raise translated(error, store.path) from error
+    if not found:
+        raise InvalidInput(f"{store.path} is not a backup: it is the database of another program")
 
 
 class _AsItIs(SqliteStore):

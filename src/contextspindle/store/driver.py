@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..errors import StoreError
 
-    __all__ = ["driver", "no_space", "translated"]
+    __all__ = ["driver", "no_space", "translated", "translated_copy"]
 
 
 class _LeanFunctools:
@@ -66,6 +66,9 @@ if not TYPE_CHECKING:
 BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB = 5, 6, 8, 10, 11, 13, 14, 26
 
 
+LONG_PATH = 480
+"""SQLite takes 512 bytes, with what it and we put behind a name while a file is made."""
+
 DAMAGE = (driver.Error, UnicodeDecodeError)
 """What reading a database can raise: bytes that are no text are damage as well."""
 
@@ -83,7 +86,20 @@ def translated(error: Exception, path: str) -> StoreError:
         return StoreFull(f"The disk of {path} is full; nothing was written")
     if code in (CORRUPT, NOTADB):
         return StoreCorrupt(f"{path} is damaged: {error}")
+    length = len(os.fsencode(path))
+    if code == CANTOPEN and length > LONG_PATH:
+        return StoreUnavailable(
+            f"No database can be opened under a path of {length} bytes: {path}",
+            hint=f"Use a folder with a shorter path; {LONG_PATH} bytes in all are safe.",
+        )
     return StoreUnavailable(f"{path}: {error}")
+
+
+def translated_copy(error: driver.Error, source: str, target: str) -> StoreError:
+    """The error to raise for what SQLite said while it copied one file to another."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    of_target = code in (FULL, CANTOPEN) or (code == IOERR and no_space(target))
+    return translated(error, target if of_target else source)
 
 
 def no_space(path: str) -> bool:

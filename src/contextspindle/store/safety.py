@@ -15,7 +15,7 @@ import os
 from ..core import instant
 from ..core.value import Value
 from ..errors import StoreBusy, StoreFull, in_words
-from .driver import driver, translated
+from .driver import driver, translated, translated_copy
 from .private import make_folder, sync_folder
 from .private import translated as translated_os
 from .sqlite import BACKUPS, SqliteStore, copy_due, copy_tried
@@ -144,7 +144,10 @@ def _made(
     _clear(aside)
     try:
         try:
-            copy_to(store.open_reader(), aside)
+            try:
+                copy_to(store.open_reader(), aside)
+            except driver.Error as error:
+                raise translated_copy(error, store.path, aside) from error
             copied = SqliteStore(aside)
             try:
                 check(copied)

@@ -228,6 +228,7 @@ class _History:
         links = {name: wanted.pop(name) for name in ("parent", "dependencies") if name in wanted}
         fields, more = foreign.fitted(NAME, wanted)
         notes += more
+        self._name_blocker(fields)
         for name, one in links.items():
             fields[name] = one
         changed = {name: one for name, one in fields.items() if self._state[name] != one}
@@ -246,6 +247,14 @@ class _History:
         )
         for kind, texts in entries.items():
             self._entries[kind] += texts
+
+    def _name_blocker(self, fields: dict[str, Any]) -> None:
+        """What is blocked has a blocker, by our rules; one that we put in goes when it is not."""
+        after = {**self._state, **fields}
+        if after["status"] == "blocked" and not after["blocker"]:
+            fields["blocker"] = foreign.unnamed(NAME)
+        elif after["status"] != "blocked" and after["blocker"] == foreign.unnamed(NAME):
+            fields["blocker"] = ""
 
     def _time(self, body: dict[str, Any], notes: list[str]) -> int:
         """When it was: of the first version, when the task was created."""

@@ -316,6 +316,18 @@ def test_links_made_on_both_sides_cannot_close_a_ring(store, two, ask, link):
     assert lines(store) == before
 
 
+def test_links_made_on_both_sides_cannot_have_a_task_wait_for_its_own_part(store, two, ask):
+    here, there, other, (a, b, c) = two
+    here.update(b, ask(parent=a))
+    there.update(c, ask(parent=b))
+    there.update(a, ask(add_dependencies=(c,)))
+    before = lines(store)
+    with pytest.raises(RingRefused, match="its own part") as caught:
+        Archive(store).take_lines(lines(other))
+    assert caught.value.details["ring"] == [a, c, b, a]
+    assert lines(store) == before
+
+
 def test_tasks_that_wait_for_each_other_in_any_order_of_lines_are_taken_in(store, two, ask):
     here, there, other, (a, b, c) = two
     there.update(a, ask(add_dependencies=(c,)))
@@ -414,6 +426,13 @@ def test_a_bad_line_is_named_and_nothing_is_imported(store, two, ask, bad):
     assert caught.value.details["line"] == number
     assert "nothing was imported" in caught.value.message
     assert lines(store) == before
+
+
+def test_an_archive_of_a_newer_form_says_to_upgrade_the_program(store, two):
+    newer = b'{"format":"contextspindle ledger","tasks":0,"version":2}\n'
+    with pytest.raises(InvalidInput, match="it has version 2, not 1") as caught:
+        Archive(store).take_lines([newer])
+    assert "upgrade" in caught.value.hint
 
 
 @pytest.mark.parametrize("kept", [1, 2, 3])

@@ -6,10 +6,11 @@ import pytest
 
 from contextspindle.actions.archive import Archive
 from contextspindle.core import canon
-from contextspindle.core.archive import digests
+from contextspindle.core.archive import Stored, digests
 from contextspindle.core.change import apply, begin, from_document
 from contextspindle.core.claims import Lease
 from contextspindle.core.digest import sha256
+from contextspindle.core.evidence import PREFIX
 from contextspindle.core.task import state_bytes
 from contextspindle.errors import InvalidInput
 from contextspindle.store.ephemeral import EphemeralStore
@@ -41,6 +42,22 @@ def _forged(step, **parts):
         return [exported[0], canon.encode(found) + b"\n", *exported[2:]]
 
     return put
+
+
+def _evidence(more):
+    """Evidence of ``t-x`` that says ``more``: JSON, as nothing here would write it."""
+    return {"evidence": [f'{PREFIX}{{"criteria_hash":"{"0" * 64}","task_id":"t-x",{more}}}']}
+
+
+def _file(path='"a"', size="1"):
+    return _evidence(f'"payload":"p","file":{{"path":{path},"sha256":"","size":{size}}}')
+
+
+def _ran(folder='""', covers='"a"', milliseconds="1"):
+    return _evidence(
+        '"payload":"p","command":{"argv":["true"],"commit":"","output":"","status":0,"tail":"",'
+        f'"tree":"","folder":{folder},"covers":[{covers}],"milliseconds":{milliseconds}}}'
+    )
 
 
 BAD = {
@@ -75,8 +92,25 @@ BAD = {
         ("a note of 5 MB", 1, {"notes": ["x" * 5_000_000]}),
         ("an empty decision", 1, {"decisions": [" "]}),
         ("evidence that is none", 1, {"evidence": ["seen"]}),
+        ("evidence with half a character", 1, _evidence(r'"payload":"\ud800"')),
+        ("evidence for a criterion beyond", 1, _evidence('"payload":"p","for":1000000')),
+        ("a file that no path leads to", 1, _file(r'"a\u0000b"')),
+        ("a file of half a character", 1, _file(r'"\ud800"')),
+        ("a file of less than nothing", 1, _file(size="-1")),
+        ("a command in no folder", 1, _ran(folder=r'"\u0000"')),
+        ("a command that covers half a character", 1, _ran(covers=r'"\udfff"')),
+        ("a command of ages", 1, _ran(milliseconds="9" * 400)),
+        ("blocked by nothing", 1, {"set": {"status": "blocked"}}),
         ("a part of another kind", 1, {"more": "x"}),
     ]
+}
+
+
+GOOD = {
+    "blocked by something": {"set": {"status": "blocked", "blocker": "rain"}},
+    "evidence that was pasted": _evidence('"payload":"p","more":1'),
+    "a file": _file(),
+    "a command": _ran(),
 }
 
 
@@ -99,6 +133,39 @@ def test_a_change_that_no_writer_makes_is_refused_though_all_of_it_fits_together
     assert "nothing was imported" in caught.value.message
     assert len(lines(store)) == 1
     assert Archive(store).take_lines(exported).created == 1
+
+
+@pytest.mark.parametrize("parts", GOOD.values(), ids=GOOD)
+def test_what_differs_from_it_by_what_is_wrong_alone_is_taken_in(store, exported, parts):
+    put = _forged(1, **parts)(exported)
+    assert Archive(store).take_lines(put).created == 1
+    assert lines(store) == put
+
+
+@pytest.mark.parametrize("name", ["blocked by nothing", "a file that no path leads to", "no goal"])
+def test_a_ledger_that_fits_together_is_judged_like_an_archive(store, exported, name):
+    found = canon.decode(BAD[name](exported)[-1])
+    steps = [from_document(one) for one in found["changes"]]
+    task = begin(steps[0])
+    for step in steps[1:]:
+        task = apply(task, step)
+    other = EphemeralStore()
+    with other.write() as txn:
+        txn.adopt(Stored(task, tuple(map(canon.encode, found["changes"])), None), 0)
+        txn.join(task)
+    with pytest.raises(InvalidInput, match="cannot be taken in") as caught:
+        Archive(store).take_store(other)
+    assert caught.value.details["task"] == task.id
+    assert len(lines(store)) == 1
+
+
+def test_a_task_that_has_ended_is_nobodys(store, make_ledger, ask):
+    other = EphemeralStore()
+    there = make_ledger(other)
+    there.claim(there.create(ask(goal="g")).task.id)
+    put = _forged(1, set={"status": "cancelled"})(lines(other))
+    with pytest.raises(InvalidInput, match="is cancelled, and claimed"):
+        Archive(store).take_lines(put)
 
 
 def _leased(**parts):

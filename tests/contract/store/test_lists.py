@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contextspindle.core.task import SUMMARY_LIMITS, summary
+from contextspindle.errors import InvalidInput
 
 
 def names(page):
@@ -40,6 +41,17 @@ def test_the_inbox_holds_active_then_blocked_then_open_the_latest_updated_first(
         page = txn.inbox(0, 10)
     assert names(page) == ["t-a2", "t-a1", "t-b2", "t-b1", "t-o2", "t-o1"]
     assert (page.total, page.next_offset) == (6, None)
+
+
+def test_a_place_beyond_every_store_is_refused_and_a_far_one_is_empty(store, on_store, put):
+    task = put(goal="g")
+    for far in (1 << 62, 10**30):
+        with pytest.raises(InvalidInput):
+            on_store.list(far, 5)
+        with pytest.raises(InvalidInput):
+            on_store.history(task.id, far)
+    assert on_store.list((1 << 62) - 1, 5).items == ()
+    assert on_store.history(task.id, (1 << 62) - 1).steps == ()
 
 
 def test_an_update_moves_a_task_up_in_the_inbox(store, put):

@@ -200,3 +200,27 @@ def every_call(project, task, transcript, create) -> dict[tuple[str, ...], tuple
         ("memory", "rebuild"): ("memory", "rebuild"),
         ("completion",): ("completion", "bash"),
     }
+
+
+@pytest.fixture
+def ledger(project) -> Path:
+    return project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3"
+
+
+@pytest.fixture
+def aside(project) -> Path:
+    """A folder beside the project."""
+    folder = project.folder.parent / "aside"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def fresh(project, aside):
+    """A function that gives the command's answers in a new, empty folder."""
+
+    def called(*words, name="fresh", **more):
+        (aside / name).mkdir(exist_ok=True)
+        return project(*words, cwd=aside / name, **more)
+
+    return called

@@ -27,30 +27,6 @@ assert connection.execute("SELECT count(*) FROM tasks").fetchone() == count
 """
 
 
-@pytest.fixture
-def ledger(project) -> Path:
-    return project.folder / ".contextspindle" / "tasks" / "ledger.sqlite3"
-
-
-@pytest.fixture
-def aside(project) -> Path:
-    """A folder beside the project."""
-    folder = project.folder.parent / "aside"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def fresh(project, aside):
-    """A function that gives the command's answers in a new, empty folder."""
-
-    def called(*words, name="fresh", **more):
-        (aside / name).mkdir(exist_ok=True)
-        return project(*words, cwd=aside / name, **more)
-
-    return called
-
-
 def failed(done, status: int, code: str) -> dict:
     assert (done.status, done.error["code"], done.out) == (status, code, b"")
     return done.error
@@ -332,6 +308,7 @@ SPOILT = {
     "a list": (lambda b: (b / "manifest.json").write_text("[]"), 2, "INVALID_INPUT"),
     "no time": (manifest(lambda m: m.pop("at")), 2, "INVALID_INPUT"),
     "a new form": (manifest(lambda m: m.update(version=2)), 2, "INVALID_INPUT"),
+    "another count": (manifest(lambda m: m.update(tasks=2)), 7, "STORE_CORRUPT"),
     "another digest": (manifest(lambda m: m.update(sha256="0" * 64)), 7, "STORE_CORRUPT"),
 }
 

@@ -34,6 +34,11 @@ def said(*words: str) -> InvalidInput:
         ("-v task list", "contextspindle has no option -v", "Did you mean --version?"),
         ("--foo", "contextspindle has no option --foo", "See 'contextspindle --help'."),
         ("--foo=1 zzz", "There is no command 'zzz'", "See 'contextspindle --help'."),
+        (
+            "task update t-1 --expected-version 3",
+            "contextspindle task update has no option --expected-version",
+            "Did you mean --expect?",
+        ),
         ("--jsn", "contextspindle has no option --jsn", "Did you mean --json?"),
         ("--json", "There is no command beside '--json'", "See 'contextspindle --help'."),
         ("--workspace", "There is no command beside '--workspace'", "See 'contextspindle --help'."),

@@ -376,6 +376,8 @@ def test_search_is_a_page_like_any_other(project, create):
     assert page["total"] == 3
     none = project("task", "search", "li\non")
     assert (none.status, none.out.decode()) == (0, "Nothing holds 'li⏎on'.\n")
+    told = "Could not search for '🚀 *': only letters and digits are found.\n"
+    assert project("task", "search", "🚀 *").out.decode() == told
 
 
 def test_an_own_claim_is_renewed_by_claiming_it_again(project, held):

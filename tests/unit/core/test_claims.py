@@ -67,6 +67,12 @@ def test_a_lease_out_of_range_is_refused(seconds):
         claims.length(seconds)
 
 
+@pytest.mark.parametrize("seconds", [1.5, 60.0, True, "60"], ids=repr)
+def test_a_lease_is_of_whole_seconds_or_its_digest_would_not_fit_it(seconds):
+    with pytest.raises(InvalidInput, match="whole number"):
+        claims.length(seconds)
+
+
 def test_a_lease_is_live_until_its_end_and_not_at_it():
     held = lease(now=1_000, lasting=500)
     assert held.live(1_499)

@@ -35,6 +35,8 @@ def test_a_text_is_found_as_given_on_one_line_and_as_json_writes_it():
         folded(SECRET),
         json.dumps(SECRET)[1:-1],
         json.dumps(SECRET, ensure_ascii=False)[1:-1],
+        json.dumps(json.dumps(SECRET)[1:-1])[1:-1],
+        json.dumps(json.dumps(SECRET, ensure_ascii=False), ensure_ascii=False)[3:-3],
     ]
     for one in spellings:
         assert eraser.of(f"a {one}{one} b") == f"a {MASK}{MASK} b"

@@ -134,6 +134,7 @@ def test_a_malformed_record_is_not_taken_for_plain_text():
         {"criteria_hash": "A" * 64},
         {"payload": ""},
         {"payload": " \n"},
+        {"for": 10**20},
     ],
 )
 def test_a_pasted_record_of_no_task_no_criteria_or_without_a_word_is_refused(claim):

@@ -208,3 +208,34 @@ def test_what_is_an_idempotency_key(value):
 def test_what_is_no_idempotency_key(value):
     with pytest.raises(InvalidInput):
         fields.key(value)
+
+
+@pytest.mark.parametrize("value", [None, 5, True, ["open"]], ids=repr)
+def test_a_status_of_another_kind_is_refused(value):
+    with pytest.raises(InvalidInput, match="There is no status"):
+        fields.normalised({"status": value})
+
+
+@pytest.mark.parametrize("name", ["labels", "dependencies"])
+@pytest.mark.parametrize("value", ["t-abc", None, 5], ids=repr)
+def test_what_is_no_list_is_not_taken_for_one(name, value):
+    with pytest.raises(InvalidInput, match=f"The {name} must be a list"):
+        fields.normalised({name: value})
+    with pytest.raises(InvalidInput, match=f"The {name} must be a list"):
+        fields.merged(name, (), value, ())
+    with pytest.raises(InvalidInput, match=f"The {name} must be a list"):
+        fields.merged(name, ("t-a",), (), value)
+
+
+@pytest.mark.parametrize("value", ["a note", None, 5], ids=repr)
+def test_entries_of_another_kind_are_refused(value):
+    with pytest.raises(InvalidInput, match="must be a list"):
+        fields.entries("note", value)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"k"], ids=repr)
+def test_a_key_or_an_id_of_another_kind_is_refused(value):
+    with pytest.raises(InvalidInput, match="must be text"):
+        fields.key(value)
+    with pytest.raises(InvalidInput, match="not a task id"):
+        fields.task_id(value)

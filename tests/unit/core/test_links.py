@@ -195,6 +195,21 @@ def test_a_ring_anywhere_on_the_way_is_found_and_shown():
     assert caught.value.details["ring"] == ["b", "c", "a", "b"]
 
 
+@pytest.mark.parametrize("start", ["whole", "middle", "part"])
+def test_a_task_that_waits_for_its_own_part_is_found_from_every_task_between(start):
+    names = ["whole", "middle", "part"]
+    world = World(names, {"middle": "whole", "part": "middle"}, {"whole": ("part",)})
+    with pytest.raises(RingRefused) as caught:
+        links.check_rings([start], world.look)
+    assert caught.value.details["ring"] == ["whole", "part", "middle", "whole"]
+
+
+def test_a_part_that_waits_for_its_whole_or_for_a_part_beside_it_is_no_ring():
+    names = ["whole", "one", "other"]
+    world = World(names, {"one": "whole", "other": "whole"}, {"one": ("whole", "other")})
+    links.check_rings(names, world.look)
+
+
 def test_many_ways_to_one_task_are_no_ring():
     world = World("abcd", {"a": "d", "b": "d"}, {"a": "bc", "b": "d", "c": "d"})
     links.check_rings("abcd", world.look)

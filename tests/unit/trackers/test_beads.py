@@ -317,6 +317,15 @@ def test_an_export_that_comes_back_to_its_own_ledger_changes_nothing(importing):
     assert importing.state() == before
 
 
+@pytest.mark.parametrize("blocker", ["", " \n"])
+def test_what_is_blocked_has_a_blocker_whatever_the_export_says(blocker):
+    (line,) = beads.lines([PLAIN._replace(status="blocked", blocker=blocker)])
+    found = json.loads(line)
+    found["metadata"]["contextspindle"]["blocker"] = blocker
+    (item,) = beads.parse(json.dumps(found).encode()).items
+    assert (item.set["status"], item.set["blocker"]) == ("blocked", "blocked in beads")
+
+
 @pytest.mark.parametrize(
     ("there", "status", "blocker"),
     [

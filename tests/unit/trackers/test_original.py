@@ -210,3 +210,19 @@ def test_the_folder_is_read_beside_our_own_file_and_left_as_it_is(tmp_path, impo
     assert sorted(str(path) for path in folder.rglob("*")) == before
     assert len(original.gather(str(folder / "t-one")).chronicles) == 1
     assert original.find(str(tmp_path / "nowhere")) is None
+
+
+def test_what_was_blocked_by_nothing_that_is_told_has_a_blocker_for_as_long_as_it_is(importing):
+    report, task = taken(
+        importing,
+        whole("t-one", 1, status="blocked", blocker=""),
+        delta("t-one", 2, ("status", "active")),
+        delta("t-one", 3, ("status", "blocked"), ("blocker", "rain")),
+        delta("t-one", 4, ("blocker", " ")),
+        delta("t-one", 5, ("status", "open")),
+    )
+    assert (report.created, report.problems) == (1, ())
+    unnamed = "blocked in original"
+    past = [step.set.get("blocker") for step in history(importing)]
+    assert past == [unnamed, "", "rain", unnamed, ""]
+    assert (task.status, task.blocker) == ("open", "")

@@ -45,7 +45,18 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
         elif isinstance(given, str):
             found[option.name] = fast.word_of(option.kind, given)
     found.update(_places(command, found.pop("places"), words[end + 1 :], parser))
+    _refuse_no_path(command, found, parser)
     return {name: found[name] for name in table.values_of(command)}
+
+
+def _refuse_no_path(command: Command, found: dict[str, Any], parser: _Parser) -> None:
+    """InvalidInput for an empty path, as of a variable that is not set: it is not one left out."""
+    given = [(one.flag, one.name, one.kind) for one in (*command.options, *table.GLOBAL_OPTIONS)]
+    given += [(one.name.upper(), one.name, one.kind) for one in command.positionals]
+    for shown, name, kind in given:
+        value = found[name]
+        if kind in ("path", "paths") and "" in (value if isinstance(value, list) else [value]):
+            parser.error(f"{shown} is empty: it names no path")
 
 
 def _lacks_rest(command: Command, words: list[str]) -> bool:

@@ -117,6 +117,8 @@ def _value(kind: str, given: str) -> Any:
     if given == "--":
         raise NotPlain  # which argparse drops
     if kind != "number":
+        if not given and kind in ("path", "paths"):
+            raise NotPlain  # a variable that is not set: it must not pass for one left out
         return word_of(kind, given)
     if not (given.isascii() and given.isdigit()) or len(given) > 18:
         raise NotPlain

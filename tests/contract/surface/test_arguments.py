@@ -223,3 +223,26 @@ def test_an_empty_key_is_refused_where_it_would_promise_what_it_does_not_keep(pr
     assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
     assert done.error["message"] == "The idempotency key has 0 characters"
     assert project("task", "list", "--json").data["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("task", "inbox", "--workspace", ""), "--workspace"),
+        (("task", "inbox", "--workspace="), "--workspace"),
+        (("task", "prove", "0", "--covers", "", "--", "true"), "--covers"),
+        (("init", ""), "PATH"),
+        (("backup", ""), "FOLDER"),
+        (("restore", ""), "BACKUP"),
+        (("import", ""), "FILE"),
+        (("export", ""), "FILE"),
+        (("memory", "import", ""), "FILE"),
+        (("fuse", "save", "--transcript", ""), "--transcript"),
+    ],
+)
+def test_an_empty_path_is_refused_and_not_taken_for_one_that_was_left_out(project, words, shown):
+    done = (
+        project(*words, "--json") if "--" not in words else project(words[0], "--json", *words[1:])
+    )
+    assert (done.status, done.error["code"]) == (2, "INVALID_INPUT")
+    assert done.error["message"] == f"{shown} is empty: it names no path"

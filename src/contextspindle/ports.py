@@ -321,6 +321,9 @@ if TYPE_CHECKING:
         def session_number(self, name: str) -> int:
             """The number of a session in the records; 0 if no item is of it."""
 
+        def marked(self, mark: str) -> set[int]:
+            """The slots of the items that have a label or a source; see :func:`.mark_of`."""
+
         def everything(self) -> Iterator[Item]:
             """Every item, the oldest first."""
 
@@ -352,8 +355,11 @@ if TYPE_CHECKING:
         def cheapest(self, by: str, count: int, besides: int) -> list[Item]:
             """Items of the least worth by ``items`` or ``bytes`` as last appraised, none pinned."""
 
-        def appraise(self, item: Item) -> tuple[int, int]:
-            """What the item is worth now by items and by bytes; recorded."""
+        def worth(self, item: Item) -> tuple[int, int]:
+            """What the item is worth now by items and by bytes."""
+
+        def record(self, item: Item, worth: tuple[int, int]) -> None:
+            """That is what the item was worth when it was last appraised."""
 
         def next_in_turn(self) -> Item | None:
             """One item after the other."""

@@ -41,7 +41,7 @@ STANDARD = set(
 )
 """What any hot command may load of the standard library."""
 
-MEMORY = {"zlib", "struct", "_struct", "math", "bisect", "_bisect", "unicodedata"}
+MEMORY = {"zlib", "struct", "_struct", "math", "unicodedata"}
 """What the memory needs besides: its checksums, packed pages, logarithms, and other scripts."""
 
 FUSE = {"select", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
@@ -159,6 +159,14 @@ def test_the_memory_loads_the_lean_start_and_what_its_file_needs(loaded, command
     found = loaded(*words)
     assert found & FORBIDDEN == set()
     assert found <= STANDARD | MEMORY
+
+
+def test_what_only_a_write_to_the_memory_needs_is_loaded_by_writes_alone(loaded, command, task):
+    assert command("remember", "the parser is slow").status == 0
+    write = {"contextspindle.core.redaction", "contextspindle.core.retention"}
+    for words in (("recall", "parser"), ("stats",), ("task", "context", task)):
+        assert not loaded(*words, own=True) & write
+    assert loaded("remember", "it is slow", own=True) >= write
 
 
 def test_a_handoff_loads_the_memory_only_where_there_is_one(loaded, command, task):

@@ -44,8 +44,8 @@ notes = st.builds(
     by=st.sampled_from(("", "ann", "Bo 数")),
     at=st.integers(0, 10**13),
     session=st.sampled_from(("", "a", "b")),
-    source=st.just(""),
-    labels=st.just(()),
+    source=st.sampled_from(("", "", "x:1")),
+    labels=st.lists(st.sampled_from(("l", "m", "数")), max_size=2).map(tuple),
     key=st.sampled_from(("", "", "", "k")),
     pinned=st.sampled_from((False, False, False, True)),
 )
@@ -86,7 +86,16 @@ def test_bounds_hold_after_every_request_and_the_index_fits_the_items(requests, 
             if not kept.merged:
                 assert before - found.keys() == {*kept.dropped, kept.replaced} - {""}
         assert memory.verify() == []
+        for only in ({"label": "l"}, {"source": "x:1"}, {"label": "数", "source": "x:1"}):
+            has = [item for item in memory.items() if is_of(item, **only)]
+            found = [hit.item for hit in memory.recall(" ".join(WORDS), 100, **only)]
+            assert sorted(found) == [item for item in has if item in found]
+            assert {hit.item for hit in memory.recall(" ".join(WORDS), 100)} & {*has} == {*found}
         store.close()
+
+
+def is_of(item, label="", source=""):
+    return (not label or label in item.labels) and (not source or item.source == source)
 
 
 @given(notes)

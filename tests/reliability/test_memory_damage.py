@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -158,6 +160,24 @@ def test_every_page_that_a_query_reads_is_checked(sample, tmp_path):
     assert told > 8
 
 
+def test_every_page_that_a_filter_reads_is_checked(tmp_path):
+    store = MemoryStore(place_of(tmp_path))
+    memory = Memory(store, clock=lambda: 1)
+    for number in range(9):
+        memory.remember(Note(f"parser {number}", labels=("half",) if number % 2 else ()))
+    db, wanted, told = store.open_writer(), memory.recall("parser", label="half"), 0
+    for key, data, kept in db.execute("SELECT key, data, mark FROM pages").fetchall():
+        db.execute("DELETE FROM pages WHERE key = ?", (key,))
+        store._pages = None
+        try:
+            assert memory.recall("parser", label="half") == wanted
+        except MemoryDamaged:
+            told += 1
+        db.execute("INSERT INTO pages VALUES (?, ?, ?)", (key, data, kept))
+    store.close()
+    assert told >= 3
+
+
 def test_an_item_whose_number_became_that_of_another_is_not_read_as_the_other(sample, tmp_path):
     """One bit of a row's number, in the page of the table: SQLite lists the other one twice."""
     content = sample[0]
@@ -304,6 +324,47 @@ def test_killed_while_writing_at_most_the_item_in_flight_is_lost(tmp_path):
         assert memory.verify() == []
         newest = max(item.seq for item in memory.items()) - 1
         assert newest in (last, last + 1)
+
+
+def test_a_write_that_found_no_room_leaves_nothing_behind_in_its_process(tmp_path):
+    """SQLite undoes such a write by itself; what was decoded for it must not be read again."""
+    memory = memory_at(tmp_path)
+    memory.remember(Note("one about the parser"))
+    before = memory.recall("parser")
+    long = "parser " + " ".join(f"word{number}" for number in range(2_000))
+    with no_file_beyond(os.path.getsize(place_of(tmp_path) + "-wal") + 9_000):
+        with pytest.raises(SpindleError):
+            memory.remember(Note(long))
+        assert memory.recall("parser") == before
+    memory.remember(Note("two about the parser"))
+    assert len(memory.recall("parser")) == 2
+    assert memory.verify() == []
+
+
+@contextlib.contextmanager
+def no_file_beyond(size):
+    """The system refuses writes behind so many bytes of a file, as it does on a full disk."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+
+
+def test_what_could_not_be_made_takes_no_room(tmp_path):
+    memory = memory_at(tmp_path)
+    memory.remember(Note("one about the parser"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with no_file_beyond(50_000):
+        with pytest.raises(SpindleError):
+            memory.rebuild(force=True)
+        with pytest.raises(SpindleError):
+            memory_at(elsewhere).remember(Note("nothing yet"))
+    for folder in (tmp_path, elsewhere):
+        assert not [name for name in os.listdir(folder / ".continuum") if ".new" in name]
+    assert memory_at(tmp_path).recall("parser") == memory.recall("parser") != ()
 
 
 def test_after_a_rebuild_a_process_that_had_it_open_goes_on_in_the_fresh_one(tmp_path):

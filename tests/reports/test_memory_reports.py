@@ -35,6 +35,8 @@ def test_sr02_a_colon_is_no_syntax(project, remember):
         ("ログイン画面の翻訳を直す", ["翻訳", "ログイ", "画面の翻", "直す"]),
         ("로그인 화면을 고친다", ["화면", "로그인", "고친다"]),
         ("move the db to 东京 region", ["db", "东京", "region"]),
+        ("โปรดแก้ไขตัวแยกวิเคราะห์", ["แก้ไข", "ตัวแยก", "วิเคราะห์"]),
+        ("សូមជួសជុលកម្មវិធីញែក", ["ជួសជុល", "កម្មវិធី"]),
     ],
 )
 def test_sr04_parts_of_two_to_four_characters_are_recalled(project, remember, text, queries):

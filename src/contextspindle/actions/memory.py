@@ -6,7 +6,7 @@ a handoff shows of it is handed over as hints, which carry no authority.
 
 from __future__ import annotations
 
-from ..core import redaction, retention, text
+from ..core import text
 from ..core.digest import sha256
 from ..core.memory import (
     FULL,
@@ -19,6 +19,7 @@ from ..core.memory import (
     Note,
     about,
     checked,
+    mark_of,
     not_there,
     number_of,
 )
@@ -140,7 +141,9 @@ class Memory:
         after = txn.change(known, after)
         if known.tier == GIST or (note.key and known.text != note.text):
             # A value is what was said last, to the letter.
-            weight = retention.weight_of(note.text)
+            from ..core.retention import weight_of
+
+            weight = weight_of(note.text)
             after = txn.replace_text(after._replace(weight=weight), note.text, FULL)
         return after, gone
 
@@ -148,6 +151,8 @@ class Memory:
         self, txn: MemoryWriteTxn, besides: int
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Let go what is worth least until the memory is within its limits; what it was."""
+        from ..core.retention import gist as gist_of
+
         limits = self._limits
         shrunk: list[str] = []
         dropped: list[str] = []
@@ -158,9 +163,8 @@ class Memory:
             if by == "bytes" and counts[1] <= limits.bytes:
                 break
             item = self._least(txn, by, besides, worths)
-            gist = (
-                retention.gist(item.text, txn.ever) if by == "bytes" and item.tier == FULL else ""
-            )
+            shrinks = by == "bytes" and item.tier == FULL
+            gist = gist_of(item.text, txn.ever) if shrinks else ""
             if gist:
                 txn.replace_text(item, gist, GIST)
                 txn.count("shrunk")
@@ -173,7 +177,7 @@ class Memory:
             for _ in range(_IN_TURN):
                 other = txn.next_in_turn()
                 if other and not other.pinned:
-                    txn.appraise(other)
+                    txn.record(other, txn.worth(other))
         gone = set(dropped)
         return tuple(one for one in dict.fromkeys(shrunk) if one not in gone), tuple(dropped)
 
@@ -190,11 +194,13 @@ class Memory:
                 "The memory is full and nothing was remembered:",
                 [f"all that is in it is pinned, and its limit of {by} is reached"],
             )
-        for item in found:
-            if item.seq not in worths:
-                worths[item.seq] = txn.appraise(item)
+        fresh = [item for item in found if item.seq not in worths]
+        worths.update((item.seq, txn.worth(item)) for item in fresh)
         at = 0 if by == "items" else 1
         least = min(found, key=lambda item: (worths[item.seq][at], item.seq))
+        for item in fresh:
+            if item.seq != least.seq:  # what it was worth goes with it
+                txn.record(item, worths[item.seq])
         del worths[least.seq]
         return least
 
@@ -218,8 +224,11 @@ class Memory:
         if not query.strip():
             # An empty variable in a script: "nothing fits" would be taken for an answer.
             raise InvalidInput("There is nothing to look for", hint="Give a question, or words.")
-        # As they are stored.
-        only = [redaction.mask(text.clean(one)) for one in (session, source, label)]
+        only = [text.clean(one) for one in (session, source, label)]
+        if any(only):  # as they are stored
+            from ..core.redaction import mask
+
+            only = [mask(one) for one in only]
         with self._store.read() as txn:
             return _recalled(txn, query, limit, session=only[0], source=only[1], label=only[2])
 
@@ -318,6 +327,8 @@ class Memory:
 
         A text that is too long for an item, or for this memory, is cut and has the label ``cut``.
         """
+        from ..core.redaction import mask
+
         now = self._clock()
         origin = text.clean(origin)
         most = min(MAX_TEXT, self._limits.bytes)
@@ -327,7 +338,7 @@ class Memory:
             for note in notes:
                 # What others wrote down must not fail as a whole for a byte of it.  Masked before
                 # it is cut: half of a secret is not known as one.
-                body = redaction.mask(text.clean(note.text.replace("\0", "\ufffd")))
+                body = mask(text.clean(note.text.replace("\0", "\ufffd")))
                 number = int(sha256(f"{origin}\n{body}".encode())[:15], 16)
                 if txn.was_taken(number):
                     before += 1
@@ -349,7 +360,8 @@ class Memory:
 
 def _masked(note: Note) -> Note:
     """``note`` without the secrets in its text and in what is said of it."""
-    mask = redaction.mask
+    from ..core.redaction import mask
+
     return note._replace(
         text=mask(note.text),
         by=mask(note.by),
@@ -391,7 +403,14 @@ def _recalled(
     of = txn.session_number(session) if session else 0
     if session and not of:
         return ()
-    ranked = rank(parse(query), txn, session=of, whole=bool(source or label))
+    only: set[int] | None = None
+    for what, name in (("source", source), ("label", label)):
+        if name:
+            marked = txn.marked(mark_of(what, name))
+            only = marked if only is None else only & marked
+            if not only:
+                return ()
+    ranked = rank(parse(query), txn, session=of, only=only)
     for number, found in enumerate(ranked):
         if number == among:
             break
@@ -399,8 +418,6 @@ def _recalled(
         if len(why) < shared:
             continue
         item = txn.found(found.seq)
-        if (source and item.source != source) or (label and label not in item.labels):
-            continue
         hits.append(Hit(item, found.score, why))
         if len(hits) == limit:
             break

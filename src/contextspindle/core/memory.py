@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..errors import InvalidInput, ItemNotFound
 from . import text as texts
+from .digest import sha256
 from .recall import ASKS, PASSAGE, STEP, TIMED, passages, place
 from .terms import analyse
 from .value import Value
@@ -94,6 +95,11 @@ class Entry(Value):
     length: int
     flags: int
     information: int
+
+
+def mark_of(what: str, name: str) -> str:
+    """What an item of that ``label`` or ``source`` is found by in the index: no term of a text."""
+    return f"#{sha256(f'{what}={name}'.encode())[:20]}"
 
 
 class Hit(Value):
@@ -184,10 +190,11 @@ def _kept(what: str, given: str) -> str:
     return texts.clean(given)
 
 
-def entry_of(text: str, by: str, at: int) -> Entry:
-    """How a text is found: by its date, by who said it, and by its terms."""
+def entry_of(item: Item) -> Entry:
+    """How an item is found: by its date, by who said it, by its terms, by its labels and source."""
     from .instant import iso
 
+    text, by, at = item.text, item.by, item.at
     found = analyse(text)
     listed, whole = found.listed, found.whole
     if not listed and not whole:
@@ -201,7 +208,10 @@ def entry_of(text: str, by: str, at: int) -> Entry:
         for term in listed[passage * STEP : passage * STEP + PASSAGE]:
             counts = places.setdefault(term, {})
             counts[passage] = counts.get(passage, 0) + 1
-    for term in dict.fromkeys(date.whole + whole):
+    marks = [mark_of("label", label) for label in item.labels]
+    if item.source:
+        marks.append(mark_of("source", item.source))
+    for term in dict.fromkeys((*date.whole, *whole, *marks)):
         places.setdefault(term, {}).setdefault(0, 1)
     return Entry(
         {

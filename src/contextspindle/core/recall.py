@@ -12,7 +12,6 @@ compared as whole numbers, so that the last bit of a logarithm decides nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from math import log
 from zlib import crc32
 
@@ -156,8 +155,8 @@ def grams(term: str) -> list[str]:
     return list(dict.fromkeys(framed[at : at + 3] for at in range(len(framed) - 2)))
 
 
-def _spelt_alike(term: str, index: Index) -> list[tuple[float, str]]:
-    """Other terms of the memory that share at least half of their threes, the likest first."""
+def _spelt_alike(term: str, index: Index) -> Iterator[tuple[float, str, Sequence[int]]]:
+    """Other terms that share at least half of their threes, the likest first, and their places."""
     own = grams(term)
     shared: dict[str, int] = {}
     for gram in own:
@@ -170,7 +169,14 @@ def _spelt_alike(term: str, index: Index) -> list[tuple[float, str]]:
         if likeness >= _ALIKE and other != term:
             found.append((-likeness, other))
     found.sort()
-    return [(-negative, other) for negative, other in found[:_MOST_ALIKE]]
+    held = 0
+    for negative, other in found:
+        postings = index.postings(other)
+        if postings:  # else no item holds it any more: what was let go takes no place
+            held += 1
+            yield -negative, other, postings
+        if held == _MOST_ALIKE:
+            break
 
 
 def _wherever(char: str, index: Index) -> Sequence[int]:
@@ -182,10 +188,13 @@ def _wherever(char: str, index: Index) -> Sequence[int]:
     return [at << 8 | min(counts[at], 255) for at in sorted(counts)]
 
 
-def rank(query: Query, index: Index, *, session: int = 0, whole: bool = False) -> Iterator[Found]:
+def rank(
+    query: Query, index: Index, *, session: int = 0, only: set[int] | None = None
+) -> Iterator[Found]:
     """The items that answer ``query``, the best first; of equal ones the older.
 
-    With a ``session`` only its items.  More than a few hundred only if the ``whole`` is asked for.
+    With a ``session`` only its items, with ``only`` those of its slots, and then all of them; else
+    a few hundred at most.
     """
     totals = index.totals()
     wanted: list[tuple[str, float, Sequence[int]]] = [
@@ -194,23 +203,24 @@ def rank(query: Query, index: Index, *, session: int = 0, whole: bool = False) -
     ]
     known = set(query.terms)
     for term in query.terms:
-        for likeness, other in _spelt_alike(term, index):
+        for likeness, other, postings in _spelt_alike(term, index):
             if other not in known:
                 known.add(other)
-                wanted.append((other, _ALIKE_WEIGHT * likeness, index.postings(other)))
+                wanted.append((other, _ALIKE_WEIGHT * likeness, postings))
     wanted = [one for one in wanted if one[2]]
     records = index.records()
     own, in_sessions = _own_scores(wanted, records, totals)
     if session:  # before the cut: what is around an item is of its session too
         own = {slot: score for slot, score in own.items() if records[slot][1] == session}
-    if len(own) > _CANDIDATES and not whole:
+    if len(own) > _CANDIDATES and only is None:
         best = sorted(own, key=own.__getitem__, reverse=True)[:_CANDIDATES]
         own = {slot: own[slot] for slot in best}
     sessions = _session_scores(in_sessions, index, totals)
     scores = _near_scores(own, records)
     found = []
     names, when = query.names, query.when
-    for slot in own.keys() | scores.keys():
+    ranked = own.keys() | scores.keys()
+    for slot in ranked if only is None else ranked & only:
         seq, session, _, _, speaker, length, flags, information = records[slot]
         around = scores.get(slot, 0.0) + sessions.get(session, 0.0)
         if length > _SHORT:
@@ -235,7 +245,13 @@ def _held(slot: int, wanted: list[tuple[str, float, Sequence[int]]]) -> tuple[st
     first = slot << 24
     held = []
     for term, _, postings in wanted:
-        at = bisect_left(postings, first)
+        at, end = 0, len(postings)
+        while at < end:  # as bisect does it, which costs more to load than this to run
+            middle = (at + end) >> 1
+            if postings[middle] < first:
+                at = middle + 1
+            else:
+                end = middle
         if at < len(postings) and postings[at] >> 24 == slot:
             held.append(term)
     return tuple(held)

@@ -3,8 +3,8 @@
 A text becomes a list of terms in their order: words without case and accents, English ones as their
 stems, words that say nothing left out.  What programmers write is kept whole and in its parts:
 ``retryCount``, ``pkg::name`` and ``ZED-417`` are found by either.  Dates and numbers have one form.
-Chinese, Japanese and Korean are written without blanks, so that pairs of their characters count as
-words; every other script goes by words.
+Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without blanks, and Korean with few, so
+that pairs of their characters count as words; every other script goes by words.
 
 The same text gives the same terms on every version of Python: what is not ASCII is judged by the
 tables of Unicode 3.2, which each of them carries unchanged, and characters of later versions are
@@ -213,8 +213,11 @@ def _folded(text: str) -> str:
 
 def _is_paired(code: int) -> bool:
     """Whether the character belongs to a script that is written without blanks, or is Korean."""
-    return code >= 0x1100 and (
-        code <= 0x11FF
+    return code >= 0x0E00 and (
+        code <= 0x0EFF
+        or 0x1000 <= code <= 0x109F
+        or 0x1100 <= code <= 0x11FF
+        or 0x1780 <= code <= 0x17FF
         or 0x2E80 <= code <= 0xA4CF
         or 0xA960 <= code <= 0xA97F
         or 0xAC00 <= code <= 0xD7FF

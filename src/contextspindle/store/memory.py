@@ -59,6 +59,8 @@ class MemoryStore(SqliteStore):
                 raise said(error, self.path) from error
             except OSError as error:
                 raise private.translated(error, self.path) from error
+            finally:
+                clear(self.path + ".new", surely=False)
             private.sync_folder(folder)
         return True
 
@@ -145,13 +147,25 @@ class MemoryStore(SqliteStore):
         return rebuild(self)
 
 
+def clear(path: str, *, surely: bool = True) -> None:
+    """No file of a memory at ``path``: what was begun and not finished takes no room.
+
+    OSError if one cannot be taken away; nothing if that need not be ``surely``.
+    """
+    for left in (path, path + "-wal", path + "-shm", path + "-journal"):
+        try:
+            if os.path.lexists(left):
+                os.unlink(left)
+        except OSError:
+            if surely:
+                raise
+
+
 def make(path: str, folder: str, journal: str) -> None:
     """An empty memory at ``path``, synced."""
     from .schema import journal_mode, run_script, script
 
-    for left in (path, path + "-wal", path + "-shm", path + "-journal"):
-        if os.path.lexists(left):
-            os.unlink(left)
+    clear(path)
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, private.FILE_MODE))
     connection = driver.connect(path, isolation_level=None)
     try:

@@ -11,7 +11,7 @@ from ..errors import MemoryNotFound, SchemaTooNew, SpindleError
 from . import private
 from .driver import driver
 from .lock import Lock
-from .memory import MemoryStore, make
+from .memory import MemoryStore, clear, make
 from .memory_pages import BUCKETS, GRAMS, WORDS, mark
 from .memory_read import MISREAD, MemoryRead, said
 
@@ -61,7 +61,7 @@ def _of_items(txn: MemoryRead) -> Iterator[str]:
         gists += item.tier != FULL
         pinned += item.pinned
         bytes_ += size(item.text)
-        entry = entry_of(item.text, item.by, item.at)
+        entry = entry_of(item)
         terms += entry.length
         if records[item.slot][0] != item.seq:
             yield f"{item.id}: its slot is another's"
@@ -110,6 +110,8 @@ def rebuild(store: MemoryStore) -> Rebuilt:
             raise said(error, path) from error
         except OSError as error:
             raise private.translated(error, path) from error
+        finally:
+            clear(fresh, surely=False)
         private.sync_folder(folder)
     return Rebuilt(len(found.items), found.lost, aside)
 

@@ -8,7 +8,7 @@ long as nobody else writes.
 
 from __future__ import annotations
 
-from struct import iter_unpack, pack, unpack
+from struct import iter_unpack, pack, pack_into, unpack
 from zlib import crc32
 
 from ..core import canon
@@ -28,8 +28,8 @@ BUCKETS = 1_024
 ROWS = 128
 """Records of a page of slots or sessions, and slots that a page of places is about."""
 
-_SLOT = "<IIiiIHBB"
-_SESSION = "<IIii"
+_FORMS = {SLOTS: "<IIiiIHBB", SESSIONS: "<IIii"}
+_LENGTHS = {SLOTS: 24, SESSIONS: 16}
 
 
 def bucket(word: str) -> int:
@@ -37,7 +37,7 @@ def bucket(word: str) -> int:
     return crc32(word.encode()) % BUCKETS
 
 
-def mark(key: int, data: bytes) -> int:
+def mark(key: int, data: bytes | bytearray) -> int:
     """The checksum of ``data``, where it belongs included."""
     return crc32(data, (key ^ key >> 32) & 0xFFFFFFFF)
 
@@ -49,11 +49,14 @@ class Pages:
         self.connection = db
         self._path = path
         self._found: dict[int, Any] = {}
+        self._packed: dict[int, bytearray] = {}
+        """Pages of records as they are stored; one that was written to is never packed anew."""
         self._dirty: set[int] = set()
 
     def forget(self) -> None:
         """Decode anew: somebody else wrote, or what was changed here was not kept."""
         self._found.clear()
+        self._packed.clear()
         self._dirty.clear()
 
     def damaged(self, what: str) -> MemoryDamaged:
@@ -63,6 +66,16 @@ class Pages:
     def dictionary(self, kind: int, word: str) -> dict[str, Any]:
         """The page of the dictionary ``kind`` in which ``word`` is, if it is in any."""
         return self._words(kind | bucket(word))
+
+    def known(self, words: list[str]) -> list[Any]:
+        """What the dictionary says of each word, None of one that it does not know."""
+        found = self._found
+        listed = []
+        for word in words:
+            key = WORDS | crc32(word.encode()) % BUCKETS
+            page = found.get(key)
+            listed.append((self._words(key) if page is None else page).get(word))
+        return listed
 
     def changing(self, kind: int, word: str) -> dict[str, Any]:
         """The same page, to be written when the transaction ends."""
@@ -90,7 +103,7 @@ class Pages:
 
     def slots(self, block: int) -> list[Record]:
         """The records of :data:`ROWS` slots."""
-        return self._records(SLOTS | block, _SLOT)
+        return self._records(SLOTS, block)
 
     def all_slots(self, count: int) -> list[Record]:
         """The records of the first ``count`` slots: all that there are."""
@@ -105,13 +118,32 @@ class Pages:
 
     def sessions(self, block: int) -> list[tuple[int, int, int, int]]:
         """The records of as many sessions: terms, items, last slot, next free number."""
-        return self._records(SESSIONS | block, _SESSION)
+        return self._records(SESSIONS, block)
 
-    def _records(self, key: int, form: str) -> list[Any]:
+    def _records(self, kind: int, block: int) -> list[Any]:
+        key = kind | block
         found: list[Any] | None = self._found.get(key)
         if found is None:
-            found = self._found[key] = list(iter_unpack(form, self._bytes(key)))
+            data = self._packed[key] = bytearray(self._bytes(key))
+            found = self._found[key] = list(iter_unpack(_FORMS[kind], data))
         return found
+
+    def put(self, kind: int, number: int, record: tuple[int, ...]) -> None:
+        """The record of a slot or of a session is ``record``."""
+        block, at = divmod(number, ROWS)
+        key = kind | block
+        self._records(kind, block)[at] = record
+        pack_into(_FORMS[kind], self._packed[key], at * _LENGTHS[kind], *record)
+        self._dirty.add(key)
+
+    def append(self, kind: int, number: int, record: tuple[int, ...]) -> None:
+        """The same for the next number, on a page of its own if it begins one."""
+        block, at = divmod(number, ROWS)
+        if at == 0:
+            self._found[kind | block], self._packed[kind | block] = [], bytearray()
+        self._records(kind, block).append(record)
+        self._packed[kind | block] += bytes(_LENGTHS[kind])
+        self.put(kind, number, record)
 
     def places(self, number: int) -> dict[int, list[int]]:
         """Where the word of that number stands, by block of slots."""
@@ -133,11 +165,6 @@ class Pages:
         """Write this page when the transaction ends."""
         self._dirty.add(key)
 
-    def add(self, key: int, value: Any) -> None:
-        """A new page."""
-        self._found[key] = value
-        self._dirty.add(key)
-
     def flush(self) -> None:
         """What was changed, written."""
         self._found.pop(-1, None)
@@ -146,21 +173,17 @@ class Pages:
             "INSERT OR REPLACE INTO pages (key, data, mark) VALUES (?, ?, ?)",
             [(key, data, mark(key, data)) for key, data in rows if data is not None],
         )
-        self.connection.executemany(
-            "DELETE FROM pages WHERE key = ?", [(key,) for key, data in rows if data is None]
-        )
+        empty = [(key,) for key, data in rows if data is None]
+        if empty:
+            self.connection.executemany("DELETE FROM pages WHERE key = ?", empty)
         self._dirty.clear()
 
-    def _data(self, key: int) -> bytes | None:
+    def _data(self, key: int) -> bytes | bytearray | None:
         kind = key >> 48 << 48
         if kind == PLACES:
             listed = self._found[key & ~0xFFFF].get(key & 0xFFFF)
             return pack(f"<{len(listed)}I", *listed) if listed else None
-        found = self._found[key]
-        if kind in (WORDS, GRAMS):
-            return canon.encode(found)
-        form = _SLOT if kind == SLOTS else _SESSION
-        return b"".join([pack(form, *row) for row in found])
+        return canon.encode(self._found[key]) if kind in (WORDS, GRAMS) else self._packed[key]
 
     def _bytes(self, key: int) -> bytes:
         row = self.connection.execute(

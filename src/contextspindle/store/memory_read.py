@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..core import canon, recall
 from ..core.digest import sha256
 from ..core.memory import Counts, Item, item_of
-from ..core.retention import fold
 from ..errors import MemoryDamaged, StoreCorrupt, StoreError, StoreUnavailable
 from .driver import driver, translated
 from .memory_pages import GRAMS, ROWS, WORDS, mark
@@ -38,6 +37,8 @@ def said(error: Exception, path: str) -> StoreError:
 
 def fingerprint(text: str, by: str) -> str:
     """What near duplicates share, as a word of the dictionary."""
+    from ..core.retention import fold
+
     return "=" + sha256(f"{fold(by)}\n{fold(text)}".encode())[:20]
 
 
@@ -112,6 +113,10 @@ class MemoryRead:
 
     def beginning_with(self, char: str) -> Sequence[str]:
         return [term for page in self.pages.naming(char) for term in page if term[0] == char]
+
+    def marked(self, mark: str) -> set[int]:
+        """The slots of the items that are found by a mark; see :func:`.memory.mark_of`."""
+        return {posting >> 24 for posting in self.postings(mark)}
 
     def records(self) -> Sequence[recall.Record]:
         return self.pages.all_slots(self.state["slot_rows"])

@@ -25,6 +25,14 @@ FEW = 6
 MOST_DEAD = 64
 """Terms of one dictionary page that no item holds any more and that are still counted."""
 
+_INSERT = (
+    "INSERT INTO items (by_items, by_bytes, data, mark, entry, entry_mark, seq)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_UPDATE = (
+    "UPDATE items SET by_items = ?, by_bytes = ?, data = ?, mark = ?, entry = ?, entry_mark = ?"
+    " WHERE seq = ?"
+)
 _NO_SLOT = (0, 0, -1, -1, 0, 0, 0, 0)
 _NO_SESSION = (0, 0, -1, -1)
 
@@ -63,6 +71,7 @@ class MemoryWrite(MemoryRead):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        kept = False
         try:
             if kind is None:
                 self.state["generation"] += 1
@@ -72,14 +81,17 @@ class MemoryWrite(MemoryRead):
                     "UPDATE state SET data = ?, mark = ?", (data, mark(0, data))
                 )
                 self.connection.execute("COMMIT")
+                kept = True
                 self._store.fresh(self.state["generation"], ours=True)
                 self._store.fold()
         except driver.Error as refused:
             raise said(refused, self._store.path) from refused
         finally:
+            if not kept:
+                # SQLite has undone it by itself where the disk was full.
+                self.pages.forget()
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
-                self.pages.forget()
             self._lock.__exit__(None, None, None)
         if isinstance(error, (driver.Error, *MISREAD)):
             raise said(error, self._store.path) from error
@@ -113,7 +125,7 @@ class MemoryWrite(MemoryRead):
         state["seen"] += 1
         state["pinned"] += item.pinned
         state["bytes"] += size(item.text)
-        entry = entry_of(item.text, item.by, item.at)
+        entry = entry_of(item)
         number = self._session(item.session)
         before = -1
         if number:
@@ -137,7 +149,7 @@ class MemoryWrite(MemoryRead):
         page[print_] = [item.seq, *page.get(print_, ())]
         if item.key:
             self._name(item)
-        self._keep(item, entry, print_)
+        self._keep(item, entry, print_, _INSERT)
         return item
 
     def _name(self, item: Item) -> None:
@@ -151,11 +163,13 @@ class MemoryWrite(MemoryRead):
         self.state["pinned"] += after.pinned - item.pinned
         if after.key != item.key:
             self._name(after)
+        if (after.labels, after.source) != (item.labels, item.source):
+            return self.replace_text(after, after.text, after.tier)
         self.connection.execute(
             "UPDATE items SET data = ?, mark = ? WHERE seq = ?", _row_of(after, item.seq)
         )
         if after.pinned != item.pinned:
-            self.appraise(after)
+            self.record(after, self.worth(after))
         return after
 
     def restore(self, added: Item, item: Item) -> None:
@@ -167,7 +181,7 @@ class MemoryWrite(MemoryRead):
         """The same item with another text: its gist, or the whole again."""
         row = self._entry(item.seq)
         after = item._replace(text=text, tier=tier)
-        entry = entry_of(text, item.by, item.at)
+        entry = entry_of(after)
         # A gist has most of its terms from the whole, where it is short in the same places.
         old = row["terms"]
         stay = {term for term, places in entry.terms.items() if old.get(term) == [*places]}
@@ -179,7 +193,7 @@ class MemoryWrite(MemoryRead):
             length, count, last, free = self.pages.sessions(number >> 7)[number & 127]
             self._set_session(number, (length - row["length"] + entry.length, count, last, free))
         self._index(after, entry, stay)
-        self._keep(after, entry, row["print"])
+        self._keep(after, entry, row["print"], _UPDATE)
         return after
 
     def remove(self, item: Item) -> None:
@@ -229,16 +243,18 @@ class MemoryWrite(MemoryRead):
         )
         return [self.read_row(*row) for row in self.connection.execute(sql, (besides, count))]
 
-    def appraise(self, item: Item) -> tuple[int, int]:
-        """What the item is worth now, recorded: as one of the items, and by its bytes."""
-        found = self._worth(self._entry(item.seq), item)
-        kept = _recorded(found, item)
+    def worth(self, item: Item) -> tuple[int, int]:
+        """What the item is worth now: as one of the items, and by its bytes."""
+        return self._worth(self._entry(item.seq), item)
+
+    def record(self, item: Item, worth: tuple[int, int]) -> None:
+        """That is what the item was worth when it was last looked at."""
+        kept = _recorded(worth, item)
         self.connection.execute(
             "UPDATE items SET by_items = ?, by_bytes = ? WHERE seq = ?"
             " AND (by_items IS NOT ? OR by_bytes IS NOT ?)",
             (*kept, item.seq, *kept),
         )
-        return found
 
     def next_in_turn(self) -> Item | None:
         """One item after the other, so that each is looked at again in a while."""
@@ -269,7 +285,7 @@ class MemoryWrite(MemoryRead):
 
     # -- the index
 
-    def _keep(self, item: Item, entry: Entry, print_: str) -> None:
+    def _keep(self, item: Item, entry: Entry, print_: str, how: str) -> None:
         # The rarest first: what the item is worth depends on them alone.
         rarest = sorted((self.ever(term), term) for term in entry.said)[:RAREST]
         row = {
@@ -280,15 +296,10 @@ class MemoryWrite(MemoryRead):
         }
         entry_data = canon.encode(row)
         data, data_mark, seq = _row_of(item, item.seq)
-        self.connection.execute(
-            "INSERT OR REPLACE INTO items"
-            " (seq, by_items, by_bytes, data, mark, entry, entry_mark)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(seq, *_recorded(self._worth(row, item), item)),
-                *(data, data_mark, entry_data, mark(seq, entry_data)),
-            ),
-        )
+        worth = _recorded(self._worth(row, item), item)
+        written = (*worth, data, data_mark, entry_data, mark(seq, entry_data), seq)
+        if not self.connection.execute(how, written).rowcount:
+            raise self.pages.damaged(f"item m-{seq} is not there")
 
     def _entry(self, seq: int) -> dict[str, Any]:
         """How an item stands in the index, as it was written there."""
@@ -303,9 +314,9 @@ class MemoryWrite(MemoryRead):
     def _worth(self, row: dict[str, Any], item: Item) -> tuple[int, int]:
         from ..core.retention import worth
 
-        known = [self.word(term) or [0, 1, 1, None] for term in row["rarest"]]
+        known = self.pages.known(row["rarest"])
         return worth(
-            [(one[2], one[1]) for one in known],
+            [(one[2], one[1]) if one else (1, 1) for one in known],
             self.state["seen"],
             item.weight,
             row["length"],
@@ -373,6 +384,8 @@ class MemoryWrite(MemoryRead):
                 if not known[1]:
                     known[3] = []
             if not known[1]:
+                if term[0] == "#":  # a mark; how often there was one is never asked
+                    del page[term]
                 self._bury(page)
 
     def _bury(self, page: dict[str, Any]) -> None:
@@ -416,17 +429,14 @@ class MemoryWrite(MemoryRead):
         else:
             number = state["session_rows"]
             state["session_rows"] += 1
-            if number & 127 == 0:
-                self.pages.add(SESSIONS | number >> 7, [])
-            self.pages.sessions(number >> 7).append(_NO_SESSION)
+            self.pages.append(SESSIONS, number, _NO_SESSION)
         self._set_session(number, (0, 0, -1, -1))
         state["sessions"] += 1
         self.pages.changing(WORDS, word)[word] = [number]
         return number
 
     def _set_session(self, number: int, row: tuple[int, int, int, int]) -> None:
-        self.pages.sessions(number >> 7)[number & 127] = row
-        self.pages.touch(SESSIONS | number >> 7)
+        self.pages.put(SESSIONS, number, row)
 
     def _free_slot(self) -> int:
         state = self.state
@@ -436,18 +446,13 @@ class MemoryWrite(MemoryRead):
             return slot
         slot = state["slot_rows"]
         state["slot_rows"] += 1
-        if slot & 127 == 0:
-            self.pages.add(SLOTS | slot >> 7, [])
-        self.pages.slots(slot >> 7).append(_NO_SLOT)
+        self.pages.append(SLOTS, slot, _NO_SLOT)
         return slot
 
     def _slot(self, slot: int) -> recall.Record:
         return self.pages.slots(slot >> 7)[slot & 127]
 
     def _set_slot(self, slot: int, **fields: int) -> None:
-        rows = self.pages.slots(slot >> 7)
         names = ("seq", "session", "before", "after", "speaker", "length", "flags", "information")
-        old = rows[slot & 127]
-        fresh = [fields.get(name, was) for name, was in zip(names, old)]
-        rows[slot & 127] = tuple(fresh)  # type: ignore[assignment]  # eight again
-        self.pages.touch(SLOTS | slot >> 7)
+        fresh = tuple([fields.get(name, was) for name, was in zip(names, self._slot(slot))])
+        self.pages.put(SLOTS, slot, fresh)

@@ -45,6 +45,36 @@ def test_what_has_the_session_label_or_source_is_found_among_any_number_of_other
     assert recalled(memory, "deploy", session="none") == []
 
 
+def test_a_filter_knows_the_labels_and_the_source_as_they_are_now(open_memory):
+    memory = open_memory(bytes_=1_500)
+    for label in ("old", '#">', "é"):
+        memory.remember(Note("deploy the parser", labels=(label,)))
+        assert recalled(memory, "deploy", label=label) == ["deploy the parser"]
+    memory.remember(Note("deploy the parser", source="later"))
+    assert recalled(memory, "deploy", source="later", label="old") == ["deploy the parser"]
+    labels = tuple(f"new{number}" for number in range(MAX_LABELS))
+    memory.remember(Note("deploy the parser", labels=labels))
+    assert recalled(memory, "deploy", label="old") == []
+    assert recalled(memory, "deploy", label="new7") == ["deploy the parser"]
+    for number in range(60):  # until it is a gist of itself, or gone
+        note = f"note {number} says how worker{number} of the queue deploys"
+        memory.remember(Note(note, labels=("half",) if number % 2 else ()))
+    assert memory.verify() == []
+    of_half = sorted(item.id for item in memory.items() if "half" in item.labels)
+    assert sorted(hit.item.id for hit in memory.recall("note", 100, label="half")) == of_half
+    for item in [*memory.items()]:
+        memory.forget(item.id)
+    assert recalled(memory, "deploy", label="new7") == []
+    assert memory.verify() == []
+
+
+def test_words_that_were_let_go_take_nothing_from_those_that_are_spelt_alike(memory):
+    memory.remember(Note("the kalendar is wrong"))
+    for ending in "aeioubdgkt":
+        memory.forget(memory.remember(Note(f"calendar{ending}")).item.id)
+    assert recalled(memory, "calendar") == ["the kalendar is wrong"]
+
+
 @pytest.mark.parametrize(
     ("text", "chars"),
     [

@@ -2,8 +2,9 @@
 
 A task is found by the words of its goal before those of its next action, its criteria, and what was
 written down on the way.  Any text is a query: there is no syntax to get wrong, but for quotes,
-which keep words together.  Chinese, Japanese and Korean are written without blanks, so that each of
-their characters counts as a word, and a run of them as a phrase.
+which keep words together.  Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without
+blanks, and Korean with few, so that each of their characters counts as a word, and a run of them as
+a phrase.
 """
 
 from __future__ import annotations
@@ -86,26 +87,12 @@ def plain(value: str) -> str:
     return value if value.isascii() else " ".join(words(value))
 
 
-def _stands_alone(char: str) -> bool:
-    code = ord(char)
-    return code >= 0x1100 and (
-        code <= 0x11FF  # Hangul letters
-        or 0x2E80 <= code <= 0xA4CF  # CJK radicals to Yi: kana, bopomofo, ideographs
-        or 0xA960 <= code <= 0xA97F
-        or 0xAC00 <= code <= 0xD7FF  # Hangul syllables
-        or 0xF900 <= code <= 0xFAFF
-        or 0xFF66 <= code <= 0xFFDC  # half-width kana and Hangul
-        or 0x1B000 <= code <= 0x1B16F
-        or 0x20000 <= code <= 0x3FFFF
-    )
-
-
 def words(value: str) -> list[str]:
     """The words of ``value``: runs of letters and digits, without case and accents."""
     found = []
     word = ""
     for char in _folded(value) + " ":
-        alone = _stands_alone(char)
+        alone = text.is_unspaced(ord(char))
         if char.isalnum() and not alone:
             word += char
             continue
@@ -136,7 +123,9 @@ def parse(query: str) -> tuple[Term, ...]:
         found = tuple(words(piece))
         if found:
             last = found[-1]
-            goes_on = not quoted and len(last) >= PREFIX_LENGTH and not _stands_alone(last[0])
+            goes_on = (
+                not quoted and len(last) >= PREFIX_LENGTH and not text.is_unspaced(ord(last[0]))
+            )
             terms.append(Term(found, goes_on))
     return tuple(dict.fromkeys(terms))[:MOST_TERMS]
 

@@ -14,6 +14,7 @@ letters as they stand.
 from __future__ import annotations
 
 from .stemming import stem
+from .text import is_unspaced
 from .value import Value
 
 TYPE_CHECKING = False
@@ -211,23 +212,6 @@ def _folded(text: str) -> str:
     return tables.normalize("NFC", "".join(found))
 
 
-def _is_paired(code: int) -> bool:
-    """Whether the character belongs to a script that is written without blanks, or is Korean."""
-    return code >= 0x0E00 and (
-        code <= 0x0EFF
-        or 0x1000 <= code <= 0x109F
-        or 0x1100 <= code <= 0x11FF
-        or 0x1780 <= code <= 0x17FF
-        or 0x2E80 <= code <= 0xA4CF
-        or 0xA960 <= code <= 0xA97F
-        or 0xAC00 <= code <= 0xD7FF
-        or 0xF900 <= code <= 0xFAFF
-        or 0xFF66 <= code <= 0xFFDC
-        or 0x1B000 <= code <= 0x1B16F
-        or 0x20000 <= code <= 0x3FFFF
-    )
-
-
 def _take_unicode(piece: str, plain: list[str], whole: dict[str, None]) -> None:
     """The same where a piece is not ASCII: runs of one kind, each by its rule."""
     from unicodedata import ucd_3_2_0 as tables
@@ -237,7 +221,7 @@ def _take_unicode(piece: str, plain: list[str], whole: dict[str, None]) -> None:
         code = ord(char)
         if code < 128:
             found = "word" if char.isalnum() else ""
-        elif _is_paired(code):
+        elif is_unspaced(code):
             found = "pair" if tables.category(char)[0] not in "PZS" else ""
         else:
             category = tables.category(char)
@@ -263,7 +247,7 @@ def lone(listed: Iterable[str]) -> Iterator[str]:
     before = ""
     for term in listed:
         ends_a_run = len(before) == 2 and before[1] == term
-        if len(term) == 1 and _is_paired(ord(term)) and not ends_a_run:
+        if len(term) == 1 and is_unspaced(ord(term)) and not ends_a_run:
             yield term
         before = term
 

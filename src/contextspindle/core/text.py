@@ -59,6 +59,23 @@ def block(value: str) -> str:
     return clean(value).replace("\r\n", "\n").translate(_BLOCK)
 
 
+def is_unspaced(code: int) -> bool:
+    """Whether the character is of a script that is written without blanks, or Korean."""
+    return code >= 0x0E00 and (
+        code <= 0x0EFF  # Thai, Lao
+        or 0x1000 <= code <= 0x109F  # Burmese
+        or 0x1100 <= code <= 0x11FF  # Hangul letters
+        or 0x1780 <= code <= 0x17FF  # Khmer
+        or 0x2E80 <= code <= 0xA4CF  # CJK radicals to Yi: kana, bopomofo, ideographs
+        or 0xA960 <= code <= 0xA97F
+        or 0xAC00 <= code <= 0xD7FF  # Hangul syllables
+        or 0xF900 <= code <= 0xFAFF
+        or 0xFF66 <= code <= 0xFFDC  # half-width kana and Hangul
+        or 0x1B000 <= code <= 0x1B16F
+        or 0x20000 <= code <= 0x3FFFF
+    )
+
+
 def cut(value: str, limit: int) -> str:
     """The longest start of ``value`` of at most ``limit`` UTF-8 bytes, whole code points only."""
     limit = max(limit, 0)

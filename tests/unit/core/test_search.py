@@ -39,6 +39,10 @@ def one(*words, prefix=False):
         ("ｶﾀｶﾅ", ["カ", "タ", "カ", "ナ"]),
         ("한국어", ["한", "국", "어"]),
         ("\u1112\u1161\u11ab국", ["한", "국"]),
+        ("ล็อกอิน", ["ล", "อ", "ก", "อ", "น"]),
+        ("ເຂົ້າ ພາສາ", ["ເ", "ຂ", "າ", "ພ", "າ", "ສ", "າ"]),
+        ("ភាសា", ["ភ", "ស"]),
+        ("မြန်မာ", ["မ", "န", "မ"]),
         ("、。「」…", []),
         ("👩🏽‍🚀 ok", ["ok"]),
         ("", []),
@@ -141,6 +145,8 @@ def test_three_letters_find_the_words_that_begin_with_them_and_two_do_not():
 def test_a_part_of_a_line_of_characters_is_found_and_a_scattered_one_is_not():
     assert matches("京都", "東京都庁")
     assert not matches("東都", "東京都庁")
+    assert matches("ล็อกอิน", "แก้ไขหน้าล็อกอินให้ปลอดภัย")
+    assert not matches("ไขล็อก", "แก้ไขหน้าล็อกอินให้ปลอดภัย")
 
 
 # -- what can be found of a task

@@ -185,7 +185,7 @@ class Parser:
                     turns.append(Turn(line, TEXT, text))
             elif block.get("type") == "tool_use":
                 call = self._call(line, block)
-                turns += [call, *self._details(call, block)]
+                turns += [call, *self._details(call)]
         return turns
 
     def _call(self, line: int, block: dict[str, Any]) -> Turn:
@@ -209,12 +209,11 @@ class Parser:
         )
         return Turn(line, CALL, text, via, tool, call, about)
 
-    @staticmethod
-    def _details(call: Turn, block: dict[str, Any]) -> list[Turn]:
+    def _details(self, call: Turn) -> list[Turn]:
         """What a call writes down of a step: its result, which makes the step, does not hold it."""
-        given = block.get("input")
-        if call.tool not in ("TaskCreate", "TaskUpdate") or not isinstance(given, dict):
+        if call.tool not in ("TaskCreate", "TaskUpdate"):
             return []
+        _, given = self._calls[call.call]
         text = shapes.bounded(without_echo(shapes.string(given.get("description"))))
         told = text in ("", shapes.string(given.get("subject")))
         return [] if told else [Turn(call.line, DETAIL, text, tool=call.tool, call=call.call)]

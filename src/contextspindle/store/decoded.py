@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .inspect import Inspection
 
-_ROW = f"SELECT unmet, {LEASED}, {', '.join(SPREAD)} FROM tasks WHERE pk = ?"  # noqa: S608
+_ROW = f"SELECT unmet, {LEASED}, {', '.join(SPREAD)} FROM tasks WHERE pk = ?"  # noqa: S608 (our own words)
 # The table beneath the index, because reading through the index takes twice as long.
 _TEXTS = "SELECT c0, c1, c2, c3, c4 FROM search_content WHERE id = ?"
 

@@ -8,7 +8,7 @@ long as nobody else writes.
 
 from __future__ import annotations
 
-from struct import iter_unpack, pack, pack_into, unpack
+from struct import calcsize, iter_unpack, pack, pack_into, unpack
 from zlib import crc32
 
 from ..core import canon
@@ -29,7 +29,7 @@ ROWS = 128
 """Records of a page of slots or sessions, and slots that a page of places is about."""
 
 _FORMS = {SLOTS: "<IIiiIHBB", SESSIONS: "<IIii"}
-_LENGTHS = {SLOTS: 24, SESSIONS: 16}
+_LENGTHS = {kind: calcsize(form) for kind, form in _FORMS.items()}
 
 
 def bucket(word: str) -> int:
@@ -66,16 +66,6 @@ class Pages:
     def dictionary(self, kind: int, word: str) -> dict[str, Any]:
         """The page of the dictionary ``kind`` in which ``word`` is, if it is in any."""
         return self._words(kind | bucket(word))
-
-    def known(self, words: list[str]) -> list[Any]:
-        """What the dictionary says of each word, None of one that it does not know."""
-        found = self._found
-        listed = []
-        for word in words:
-            key = WORDS | crc32(word.encode()) % BUCKETS
-            page = found.get(key)
-            listed.append((self._words(key) if page is None else page).get(word))
-        return listed
 
     def changing(self, kind: int, word: str) -> dict[str, Any]:
         """The same page, to be written when the transaction ends."""

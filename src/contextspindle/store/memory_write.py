@@ -314,7 +314,7 @@ class MemoryWrite(MemoryRead):
     def _worth(self, row: dict[str, Any], item: Item) -> tuple[int, int]:
         from ..core.retention import worth
 
-        known = self.pages.known(row["rarest"])
+        known = map(self.word, row["rarest"])
         return worth(
             [(one[2], one[1]) if one else (1, 1) for one in known],
             self.state["seen"],

@@ -96,3 +96,11 @@ def test_the_chinese_readme_has_the_commands_links_and_figures_of_the_english_on
     expected, found = outline(english), outline(chinese)
     for part, value in expected.items():
         assert found[part] == value, part
+
+
+@pytest.mark.parametrize("name", ["README.md", "README_CN.md"])
+def test_whatever_is_run_for_a_submission_stands_in_the_readmes(root, name):
+    ran = re.findall(r"^make \S+", (root / ".ci" / "run").read_text(encoding="utf-8"), re.M)
+    page = (root / name).read_text(encoding="utf-8")
+    assert ran
+    assert [one for one in ran if f"{one} " not in page and f"`{one}`" not in page] == []

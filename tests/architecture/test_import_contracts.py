@@ -15,7 +15,7 @@ import pytest
 
 import contextspindle
 from contextspindle import harness
-from contextspindle.cli import table
+from contextspindle.cli import parse, table
 
 pytest.importorskip("importlinter", reason="needs import-linter")
 
@@ -134,6 +134,11 @@ def test_a_module_serves_one_noun_or_commands_that_have_none():
         noun = one.words[0] if len(one.words) > 1 else ""
         nouns.setdefault(one.module, set()).add(noun)
     assert [module for module, found in nouns.items() if len(found) > 1] == []
+
+
+@pytest.mark.parametrize("one", table.COMMANDS, ids=lambda one: " ".join(one.words))
+def test_a_command_is_found_by_its_words_in_the_part_of_the_table_that_they_lead_to(one):
+    assert parse.find([*one.words, "more"]) == (one, len(one.words))
 
 
 def test_no_command_is_declared_twice_and_none_hides_another():

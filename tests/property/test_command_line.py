@@ -50,7 +50,7 @@ def odd_or_fitting(kind: str) -> st.SearchStrategy[str]:
     return fits(kind) | st.sampled_from(ODD + NUMBERS + PLAIN) | st.text(max_size=6)
 
 
-CREATE, _ = table.find(["task", "create"])
+CREATE, _ = parse.find(["task", "create"])
 assert CREATE
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from .shape import Command, Option, Positional
+from .shape import HARNESSES, Command, Option, Positional
 
-HARNESSES = (
-    *("claude-code", "codex", "qwen-code", "droid", "gemini", "copilot-cli", "opencode", "cursor"),
-    *("cline", "plain"),
-)
 _PROGRAMS = (*HARNESSES[:-2], "vscode")
 _SESSION = Option("--session", "the session's id; the newest snapshot if left out", metavar="ID")
 _WRITE = Option("--write", "change the file", "switch")
@@ -33,7 +29,7 @@ _SETUP_NOTE = (
     " before is kept beside it until --remove. A damaged file is refused and not touched."
 )
 
-FUSE_COMMANDS = (
+COMMANDS: tuple[Command, ...] = (
     Command(
         ("doctor",),
         "doctor",

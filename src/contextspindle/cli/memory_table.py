@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from .fuse_table import HARNESSES
-from .shape import Command, Option, Positional
+from .shape import HARNESSES, Command, Option, Positional
 
 _SESSION = Option("--session", "the session that it belongs to", metavar="ID")
 
-MEMORY_COMMANDS = (
+COMMANDS: tuple[Command, ...] = (
     Command(
         ("remember",),
         "memory",

@@ -8,17 +8,44 @@ from __future__ import annotations
 
 import os
 
-from . import table
+from .shape import GLOBAL_OPTIONS, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .table import Command
+    from .shape import Command
+
+_FUSE = ("fuse", "setup", "onboard", "prime", "mcp", "doctor")
+_MEMORY = ("memory", "remember", "recall", "forget", "stats")
+_LEDGER = ("verify", "backup", "restore", "export", "import", "purge", "completion")
+"""How the commands of each part of the table begin; all others are of tasks."""
 
 
 class NotPlain(Exception):
     """The call is not one that the fast parser serves."""
+
+
+def find(words: list[str]) -> tuple[Command | None, int]:
+    """The command that ``words`` begin with, and how many of them name it."""
+    for command in _part(words[0] if words else ""):
+        count = len(command.words)
+        if tuple(words[:count]) == command.words:
+            return command, count
+    return None, 0
+
+
+def _part(first: str) -> tuple[Command, ...]:
+    """The part of the table that ``first`` leads to: no other is loaded."""
+    if first in _FUSE:
+        from .fuse_table import COMMANDS
+    elif first in _MEMORY:
+        from .memory_table import COMMANDS
+    elif first in _LEDGER:
+        from .ledger_table import COMMANDS
+    else:
+        from .task_table import COMMANDS
+    return COMMANDS
 
 
 def command_of(words: list[str]) -> tuple[Command, list[str]]:
@@ -27,12 +54,12 @@ def command_of(words: list[str]) -> tuple[Command, list[str]]:
     NotPlain if there is none.
     """
     before, rest = leading_options(words)
-    command, count = table.find(rest)
+    command, count = find(rest)
     if command is None:
         # Options may also stand between the noun and the verb.
         between, behind = leading_options(rest[1:])
         before, rest = before + between, rest[:1] + behind
-        command, count = table.find(rest)
+        command, count = find(rest)
         if command is None:
             raise NotPlain
     return command, before + rest[count:]
@@ -48,8 +75,8 @@ def leading_options(words: list[str]) -> tuple[list[str], list[str]]:
 
 def parse(command: Command, words: list[str]) -> dict[str, Any]:
     """The values of the call.  NotPlain if anything about it is unusual."""
-    values = table.values_of(command)
-    options = {one.flag: one for one in (*command.options, *table.GLOBAL_OPTIONS)}
+    values = values_of(command)
+    options = {one.flag: one for one in (*command.options, *GLOBAL_OPTIONS)}
     places = list(command.positionals)
     at = 0
     while at < len(words):

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 KINDS = ("text", "path", "number", "switch", "list", "paths", "rest")
 """What a value can be; ``list`` and ``paths`` may be repeated, ``rest`` stands behind ``--``."""
 
+HARNESSES = (
+    *("claude-code", "codex", "qwen-code", "droid", "gemini", "copilot-cli", "opencode", "cursor"),
+    *("cline", "plain"),
+)
+"""The programs whose sessions can be read, as an option names them."""
+
 
 class Positional(Value):
     """A word by its place."""

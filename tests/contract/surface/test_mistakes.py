@@ -104,7 +104,7 @@ def test_every_suggestion_is_a_call_that_its_command_takes():
 def test_a_word_that_is_a_command_is_never_taken_for_another():
     for noun, words in mistakes.MEANT.items():
         for word in words:
-            assert table.find([noun, word] if noun else [word])[0] is None, word
+            assert parse.find([noun, word] if noun else [word])[0] is None, word
 
 
 @pytest.mark.parametrize("noun", ["task", "fuse", "memory"])

@@ -250,7 +250,7 @@ class Workspace:
         from . import drift
         from .actions.fuse import Fuse
 
-        return Fuse(self.snapshots(), self.ledger(), clock=now, drift=drift, beside=harness)
+        return Fuse(self.snapshots(), self.ledger, clock=now, drift=drift, beside=harness)
 
     def handed(self) -> Incidents:
         """What was handed to which session, and when: a file of the same kind as the incidents."""

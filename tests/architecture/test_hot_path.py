@@ -47,12 +47,8 @@ MEMORY = {"zlib", "struct", "_struct", "math", "unicodedata"}
 FUSE = {"select", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
 """What the fuse may load besides: it waits for a payload and takes its harness by name."""
 
-MASKING = set(
-    "re re._casefix re._compiler re._constants re._parser _sre enum types functools collections"
-    " copyreg operator _operator keyword reprlib itertools heapq _heapq math"
-    " _collections_abc".split()
-)
-"""What ``re`` needs: masking secrets is worth it."""
+RANKING = {"math", "itertools", "heapq", "_heapq"}
+"""What a save needs to rank quotations."""
 
 
 @pytest.fixture
@@ -175,8 +171,9 @@ def test_a_handoff_loads_the_memory_only_where_there_is_one(loaded, command, tas
     assert loaded("task", "context", task) <= STANDARD | MEMORY
 
 
-def test_fuse_save_may_load_what_masking_needs_and_nothing_else(loaded, task, transcript):
-    by_hand = loaded("fuse", "save", "--transcript", transcript, "--session", "s")
+def test_fuse_save_loads_what_ranking_needs_and_no_ledger(loaded, task, transcript):
+    words = ("fuse", "save", "--transcript", transcript, "--session", "s")
+    by_hand = loaded(*words)
     payload = {
         "hook_event_name": "PreCompact",
         "trigger": "auto",
@@ -186,8 +183,16 @@ def test_fuse_save_may_load_what_masking_needs_and_nothing_else(loaded, task, tr
     }
     as_hook = loaded("fuse", "save", payload=payload)
     for found in (by_hand, as_hook):
-        assert found & FORBIDDEN <= MASKING
-        assert found <= STANDARD | FUSE | MASKING
+        assert found & FORBIDDEN == set()
+        assert found <= (STANDARD | FUSE | RANKING) - {"_sqlite3"}
+    own = loaded(*words, own=True)
+    assert "contextspindle.core.extract" in own
+    assert [one for one in own if one.endswith(("sqlite", "actions.ledger", "restoration"))] == []
+
+
+def test_a_call_loads_no_more_of_the_table_than_the_part_that_it_is_in(loaded, task):
+    tables = {one for one in loaded("task", "show", task, own=True) if one.endswith("table")}
+    assert tables == {"contextspindle.cli.task_table"}
 
 
 def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, task, transcript):

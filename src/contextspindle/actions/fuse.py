@@ -11,10 +11,7 @@ from ..core.text import clean, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import InvalidInput, NotFound, SnapshotNotFound, SpindleError, TranscriptUnreadable
-from . import relay
-from .company import others_here
 from .moment import BY_HAND, present, session_of
-from .notes import count, notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,18 +71,25 @@ class Fuse:
     def __init__(
         self,
         log: SnapshotLog,
-        ledger: Ledger,
+        ledger: Callable[[], Ledger],
         *,
         clock: Callable[[], int],
         drift: Drift | None = None,
         beside: Callable[[str], Beside] | None = None,
     ) -> None:
-        """``beside`` gives what the harness of a name keeps beside its transcripts."""
+        """``ledger`` opens it, for what needs one: a save does not.  ``beside`` gives what the
+        harness of a name keeps beside its transcripts."""
         self._log = log
-        self._ledger = ledger
+        self._open_ledger = ledger
+        self._opened: Ledger | None = None
         self._clock = clock
         self._drift = drift
         self._beside = beside
+
+    @property
+    def _ledger(self) -> Ledger:
+        self._opened = self._opened or self._open_ledger()
+        return self._opened
 
     def save(
         self,
@@ -225,6 +229,8 @@ class Fuse:
         session itself.  What may not be the reader's own is said to be so, and no claim in it is
         anybody's to carry.
         """
+        from . import relay
+
         if not MIN_BUDGET <= budget <= MAX_BUDGET:
             raise InvalidInput(
                 f"A budget of {budget} bytes is out of range",
@@ -303,6 +309,8 @@ class Fuse:
             return Restored("", "", problem=problem)
         told = tasks
         if harness:
+            from . import relay
+
             top = self._drift.place(cwd).get("top", "") if self._drift else ""
             told = relay.with_others(self._log, tasks, session, harness, self._clock(), top)
         room, quotes = START_BUDGET - size(protocol), told != tasks
@@ -326,6 +334,8 @@ class Fuse:
         from ..core import instant
         from ..core.draft import Draft
         from ..core.restoration import Header, assemble
+        from .company import others_here
+        from .notes import count, notes
 
         now = self._clock()
         own = session_of(snapshot) if snapshot else (key or "").partition("/")[0]
@@ -361,7 +371,9 @@ class Fuse:
         )
         text = assemble(draft, header, tasks, budget)
         if whose:
-            text = relay.without_tokens(text)
+            from .relay import without_tokens
+
+            text = without_tokens(text)
         return Restored(text, snapshot["session"], saved_at, problem or strange, harness)
 
     def _live_tasks(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ..core.task import is_id
+from ..core.task import SECRET, is_id
 from ..core.transcript import CALL, RESULT
 
 TYPE_CHECKING = False
@@ -23,8 +23,6 @@ _AROUND = "'\"`;,(){}\\"
 _CARRIED = ("--claim", "CONTEXTSPINDLE_CLAIM")
 _GIVEN = "token"
 """What stands somewhere before a token, on its line of the answer to a claim."""
-SECRET = 16
-"""The letters of a token behind its task."""
 
 
 class OwnCalls:

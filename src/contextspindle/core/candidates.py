@@ -163,11 +163,10 @@ class Candidates:
         if len(self._kept) > KEPT:
             self._thin_out()
 
-    def act(self, turn: Turn) -> None:
-        """A call, or work that was sent off."""
+    def act(self, turn: Turn, shown: str) -> None:
+        """A call, or work that was sent off; ``shown`` is what it is about, masked."""
         self._spoke = []
         self._uses[turn.tool] = self._uses.get(turn.tool, 0) + 1
-        shown = mask(turn.about)
         found = salience.terms(shown)
         if turn.via == EDIT:
             self._name(turn)
@@ -196,11 +195,10 @@ class Candidates:
             item = Item(FOUND, term, turn.line, turn.seal, NAME, "", 2 * at)
             self._keep(item, WROTE, None, at, len(new))
 
-    def show(self, turn: Turn) -> None:
-        """What a call gave."""
+    def show(self, turn: Turn, rows: list[str]) -> None:
+        """What a call gave, of which ``rows`` are the :func:`telling_rows`."""
         if turn.via == EDIT and not turn.failed:
             return
-        rows = telling_rows(turn)
         mark = FAILED if turn.failed else ""
         found: set[str] = set()
         for at, row in enumerate(rows):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..errors import ClaimHeld, ClaimLost, InvalidInput, Refused
 from . import instant
 from .digest import lease_check, sha256
-from .task import ID_ALPHABET, LIVE, is_id
+from .task import ID_ALPHABET, LIVE, SECRET, is_id
 from .value import Value
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ class Claimed(Value):
 def token_for(task_id: str, random: bytes) -> str:
     """A fresh token for a task, from ten random bytes: it names its task, and cannot be guessed."""
     number = int.from_bytes(random[:10], "big")
-    secret = "".join(ID_ALPHABET[number >> shift & 31] for shift in range(75, -1, -5))
+    secret = "".join(ID_ALPHABET[number >> shift & 31] for shift in range(5 * SECRET - 5, -1, -5))
     return f"{task_id}.{secret}"
 
 

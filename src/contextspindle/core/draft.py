@@ -46,6 +46,7 @@ UNANSWERED = "unanswered"
 FAILED = "failed"
 UNCOMMITTED = "uncommitted"  # of a file: no commit came after its last change, as far as is seen
 _DEFAULTS = (0, "", "", "", 0)
+_TYPES = [str, str, int, str, str, str, int]
 CUT = "cut"  # a very long text of which the start and the end were kept
 
 
@@ -82,6 +83,12 @@ class Draft(Value):
 
         What does not fit is the least useful of it, from the end of ``items``.
         """
+        document = self._document(self.items)
+        try:
+            if len(canon.encode(document)) <= LIMIT:
+                return document
+        except UnicodeEncodeError:
+            pass  # half a surrogate pair, taken out below
         room = LIMIT - len(canon.encode(self._document(())))
         kept: list[Item] = []
         for given in self.items:
@@ -114,6 +121,10 @@ class Draft(Value):
         listed = document.get("items")
         for fields in listed if isinstance(listed, list) else ():
             if not isinstance(fields, list) or len(fields) < 2:
+                continue
+            sound = [*map(type, fields)] == _TYPES and fields[0] in SECTIONS
+            if sound and fields[2] >= 0 <= fields[6]:
+                items.append(Item(*fields))
                 continue
             section, text, line, seal, about, mark, at = [*fields, *_DEFAULTS[len(fields) - 2 :]][
                 :7

@@ -48,6 +48,7 @@ from .transcript import (
     COMMAND,
     COMMAND_LINE,
     DETAIL,
+    EDIT,
     INTERRUPT,
     LAUNCH,
     OUTCOME,
@@ -146,11 +147,16 @@ class Extractor:
         elif kind in (CALL, LAUNCH):
             self._waiting = []
             self._acted = turn.line
-            self._follow(turn)
-            self._candidates.act(turn)
+            shown = mask(turn.about)
+            self._follow(turn, [shown])
+            self._candidates.act(turn, shown)
         elif kind == RESULT:
-            self._follow(turn)
-            self._candidates.show(turn)
+            expected = turn.via == EDIT and not turn.failed
+            rows = (
+                [] if expected and not self._candidates.is_rare(turn.tool) else telling_rows(turn)
+            )
+            self._follow(turn, rows)
+            self._candidates.show(turn, rows)
         elif kind == DETAIL:
             self._candidates.read(turn, mask_ends(turn.text, LONGEST), DETAIL)
         elif kind in (OUTCOME, RECAP):
@@ -167,7 +173,7 @@ class Extractor:
             self._go_back(int(turn.about))
         elif kind == SHELL:
             ran = mask_ends(turn.text, LONGEST)
-            self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=ran))
+            self._candidates.act(turn._replace(kind=CALL, tool="user's shell", about=ran), ran)
 
     def take(self, turn: Turn) -> bool:
         """The same.  False if the turn is of a shape that nobody has met: then it is passed over,
@@ -246,17 +252,18 @@ class Extractor:
         for line in {p.item.line for p in self._candidates if p.item.line >= first}:
             self._candidates.forget(line)
 
-    def _follow(self, turn: Turn) -> None:
-        """Keep what the agent did last, after its last words: the call, and what it gave.
+    def _follow(self, turn: Turn, shown: list[str]) -> None:
+        """Keep what the agent did last, after its last words: the call, and what it gave, of which
+        ``shown`` is what can be shown, masked.
 
         What it only looked at stands where it looked.
         """
         if turn.kind == CALL and not turn.via and not self._candidates.is_rare(turn.tool):
             return
         if turn.kind != RESULT:
-            text, about = shortened(folded(mask(turn.about)), _STEP), f"then {turn.tool}"
+            text, about = shortened(folded(shown[0]), _STEP), f"then {turn.tool}"
         elif turn.failed or turn.via == COMMAND_LINE or self._candidates.is_rare(turn.tool):
-            rows = [row for row in telling_rows(turn) if not row.startswith(_DATA)]
+            rows = [row for row in shown if not row.startswith(_DATA)]
             text, about = " … ".join(rows[-2:]), turn.tool if turn.failed else f"{turn.tool} gave"
         else:
             return

@@ -128,12 +128,14 @@ def pieces(text: str) -> list[tuple[int, str]]:
 
 def _stops(line: str) -> list[int]:
     """The places behind every end of a sentence in ``line``."""
-    return [
-        at
-        for at in range(1, len(line))
-        if line[at - 1] in _STOPS
-        and (line[at - 1] in _WIDE_STOPS or (line[at] == " " and not _counts(line, at - 1)))
-    ]
+    found = []
+    for sign in _STOPS:
+        at = line.find(sign) + 1
+        while 0 < at < len(line):
+            if sign in _WIDE_STOPS or (line[at] == " " and not _counts(line, at - 1)):
+                found.append(at)
+            at = line.find(sign, at) + 1
+    return sorted(found)
 
 
 def _counts(line: str, at: int) -> bool:

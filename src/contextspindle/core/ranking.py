@@ -8,6 +8,8 @@ choice then takes what is worth most a byte, and counts what is covered already 
 
 from __future__ import annotations
 
+from math import exp, log
+
 from . import salience
 from .draft import NAME, NOTE, STATE, STEP, Item
 from .text import size
@@ -77,25 +79,25 @@ class Judge:
 
     def signs(self, passage: Passage) -> dict[str, float]:
         """What is seen of a candidate, by the names that :mod:`.weights` knows."""
-        from math import log
-
         text = passage.item.text
         length = size(text)
         marked = new = later = said = 0
         total = most = 0.0
-        known_of, weight = self._counts.known, self._weight
+        known_of, weight, is_marked = self._counts.known, self._weight, salience.is_marked
+        entry = passage.entry
         for term in passage.terms:
             value = weight(term)
             total += value
-            most = max(most, value)
+            if value > most:
+                most = value
             known = known_of(term)
             if known is not None and known[1]:
                 said += 1
-            if salience.is_marked(term):
+            if is_marked(term):
                 marked += 1
                 if known is not None:
-                    later += known[2] > passage.entry
-                    new += known[3] >= passage.entry
+                    later += known[2] > entry
+                    new += known[3] >= entry
         many = len(passage.terms)
         turns = self._turns
         age = turns - passage.turn
@@ -119,7 +121,7 @@ class Judge:
             "said terms": log(1 + said),
             "code": float("`" in text),
             "bold": float("**" in text),
-            "digit": float(any(c.isdigit() for c in text)),
+            "digit": float(_has_digit(text)),
             "path": float("/" in text),
             "leads on": float(text.endswith((":", "：", "..."))),
             "asks": float(text.endswith(("?", "？"))),
@@ -134,13 +136,18 @@ class Judge:
         return promise(self.signs(passage)) * WORTH.get(passage.kind, 1.0)
 
 
+def _has_digit(text: str) -> bool:
+    if text.isascii():
+        return any(digit in text for digit in "0123456789")
+    return any(map(str.isdigit, text))
+
+
 def promise(found: dict[str, float]) -> float:
     """How likely a candidate with these signs is to be what the work needs, 0 to 1."""
-    from math import exp
-
     value = BASE
     for sign, amount in found.items():
-        value += SIGNS.get(sign, 0.0) * amount
+        if amount:
+            value += SIGNS.get(sign, 0.0) * amount
     return 1 / (1 + exp(-max(min(value, 30.0), -30.0)))
 
 

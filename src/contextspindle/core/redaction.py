@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from .secret_forms import Span
 
+    _Rules = dict[str, Callable[[str, int], tuple[Span | None, int]]]
+
 MASK = "[masked]"
 
 _MARGIN = 4_000
@@ -46,7 +48,10 @@ _PASSES = 6
 def mask(text: str) -> str:
     """``text`` with every secret in it replaced by :data:`MASK`.  Masking twice is masking once."""
     for _ in range(_PASSES if text else 0):
-        masked = _masked(text, _found(text))
+        found = _found(text)
+        if not found:
+            break
+        masked = _masked(text, found)
         if masked == text:
             break
         text = masked
@@ -135,13 +140,16 @@ def _without_escapes(text: str) -> str:
 def _placed(text: str) -> Iterator[Span]:
     """Where secrets stand in ``text`` that are known by their place."""
     lower = text.replace("İ", "I").lower()  # the one capital that is longer in lower case
-    for literal, found in _PLACES:
-        at = lower.find(literal)
-        while at >= 0:
-            span, onward = found(text, at)
-            if span is not None:
-                yield span
-            at = lower.find(literal, max(onward, at + 1))
+    for part, rules in _PLACES:
+        if part not in lower:
+            continue
+        for literal, found in rules.items():
+            at = lower.find(literal)
+            while at >= 0:
+                span, onward = found(text, at)
+                if span is not None:
+                    yield span
+                at = lower.find(literal, max(onward, at + 1))
 
 
 # ---- in an address, a header, a line of a file ------------------------------------------------
@@ -381,39 +389,67 @@ def _web_key(text: str, at: int) -> tuple[Span | None, int]:
     return inside, max(inside[1], closed)
 
 
-_PORTS = ("5432", "5433", "5434", "5439", "6432", "6543", "25060", "26257")
-_PLACES: tuple[tuple[str, Callable[[str, int], tuple[Span | None, int]]], ...] = (
-    ("://", _address),
-    ("authorization", _authorization),
-    ("bearer", _scheme),
-    ("basic", _scheme),
-    ("cookie", _cookie),
-    (" -u", _user_option),
-    (" --user", _user_option),
-    ("sshpass", _short_option),
-    ("mysql", _short_option),
-    ("mariadb", _short_option),
-    ("mongo ", _short_option),
-    ("mongosh ", _short_option),
-    ("mongodump ", _short_option),
-    ("login ", _short_option),
-    ("sudo -", _piped),
-    ("chpasswd", _piped),
-    ("password-stdin", _piped),
-    ("with-token", _piped),
-    (" -b", _given_cookie),
-    (" --cookie", _given_cookie),
-    ("auth=(", _pair),
-    ("basicauth(", _pair),
-    ("authtoken ", _next_word),
-    *((start, _hash) for start in ("$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$")),
-    ("$argon2", _hash),
-    ("redis-cli", _short_option),
-    *((f":{port}:", _of_pgpass) for port in _PORTS),
-    (":*:", _of_pgpass),
-    ("identified by", _identified),
-    ('"kty"', _web_key),
-    *((start, named) for start in STARTS),
-    *((word, foreign) for word in FOREIGN),
+_ALONE: list[tuple[str, _Rules]] = [
+    (literal, {literal: found})
+    for literal, found in (
+        ("bearer", _scheme),
+        ("basic", _scheme),
+        ("cookie", _cookie),
+        ("mysql", _short_option),
+        ("mariadb", _short_option),
+        ("login ", _short_option),
+        ("redis-cli", _short_option),
+        ("identified by", _identified),
+        ('"kty"', _web_key),
+        *((start, named) for start in STARTS if start not in ("auth", "pass", "token")),
+        *((word, foreign) for word in FOREIGN if word != "mot de passe"),
+    )
+]
+_PLACES: tuple[tuple[str, _Rules], ...] = (
+    ("://", {"://": _address}),
+    (":5", dict.fromkeys((":5432:", ":5433:", ":5434:", ":5439:"), _of_pgpass)),
+    (":6", dict.fromkeys((":6432:", ":6543:"), _of_pgpass)),
+    (":2", dict.fromkeys((":25060:", ":26257:"), _of_pgpass)),
+    (":*:", {":*:": _of_pgpass}),
+    (
+        "auth",
+        {
+            "auth": named,
+            "authorization": _authorization,
+            "auth=(": _pair,
+            "basicauth(": _pair,
+            "authtoken ": _next_word,
+        },
+    ),
+    (
+        "pass",
+        {
+            "pass": named,
+            "sshpass": _short_option,
+            "chpasswd": _piped,
+            "password-stdin": _piped,
+            "mot de passe": foreign,
+        },
+    ),
+    ("token", {"token": named, "with-token": _piped}),
+    (
+        " -",
+        {
+            " -u": _user_option,
+            " --user": _user_option,
+            " -b": _given_cookie,
+            " --cookie": _given_cookie,
+            "sudo -": _piped,
+        },
+    ),
+    ("mongo", dict.fromkeys(("mongo ", "mongosh ", "mongodump "), _short_option)),
+    (
+        "$",
+        dict.fromkeys(
+            ("$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"), _hash
+        ),
+    ),
+    *_ALONE,
 )
-"""Literals in lower case, and what looks for a secret where one of them stands."""
+"""Literals in lower case, and what looks for a secret where one of them stands; those that have a
+part in common behind that part, because most texts do not even hold that."""

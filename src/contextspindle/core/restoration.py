@@ -303,6 +303,8 @@ class _Page:
 
     def _put_quoted(self, item: Item) -> bool:
         """A quotation: beside the others of its turn, behind one pointer."""
+        if len(item.text) > self.room and size(folded(item.text)) > self.room:
+            return False
         section = item.section
         if section == RULE and self.rules < size(quoted_line([item])):
             section = ASKED

@@ -161,7 +161,7 @@ def run_back(text: str, at: int, alphabet: str, limit: int = _JUDGED) -> int:
 
 def spans(text: str) -> Iterator[Span]:
     """Where secrets of a known form stand in ``text``, but for key blocks; some may overlap."""
-    apart = text.encode("utf-8", "replace").translate(_APART)
+    apart = text.encode("latin-1", "replace").translate(_APART)
     runs = [one for one in apart.split() if len(one) >= SHORTEST]
     if not runs:
         return

@@ -48,6 +48,8 @@ _BEFORE = {
     "auth": ("_", '"'),
     "psk": ("_",),
 }
+_LONE = frozenset(("", *" \t\n\"'`()[]{}<>.,;:/|=*"))
+"""What stands before a `key` that no other word goes before, most often."""
 _PASSWORDS = ("pass", "pwd")
 
 # A name that ends so says something about a secret and is not one itself.
@@ -139,6 +141,8 @@ def _strip(text: str, start: int, end: int, characters: str) -> int:
 def named(text: str, at: int) -> tuple[Span | None, int]:
     """The value behind the name that begins to tell at ``at``."""
     window = text[at : at + 16].lower()
+    if window.startswith("key") and text[at - 1 : at] in _LONE:
+        return None, at + 1
     telling = ""
     for word in _TELLING.get(window[:3], ()):
         if window.startswith(word):
@@ -220,6 +224,17 @@ _OPTION, _ELEMENT, _CELL, _LINE, _IS, _QUOTED_NEXT, _ASSIGNED, _PAIR = (
 )
 
 
+# What gives a value to a name, by its first character.
+_GIVING = {
+    "=": ("===", "==", "=>", "="),
+    "!": ("!==", "!="),
+    ":": (":=", ":"),
+    "?": ("?=",),
+    "+": ("+=",),
+    "：": ("：",),
+}
+
+
 def behind_name(text: str, name_start: int, name_end: int) -> tuple[int, str]:
     """Where the value begins that is given to the name, and how; nothing for a bare mention."""
     at = run(text, name_end, "\\", 8)
@@ -230,7 +245,7 @@ def behind_name(text: str, name_start: int, name_end: int) -> tuple[int, str]:
     if text.startswith("**", at):  # in bold
         at += 2
     here = skip(text, at)
-    for sign in ("===", "!==", "==", "!=", ":=", "=>", "?=", "+=", "=", ":", "："):
+    for sign in _GIVING.get(text[here : here + 1], ()):
         if text.startswith(sign, here):
             return _behind_sign(text, name_start, here + len(sign))
     if text[here : here + 1] == "|" and "|" in _line_before(text, name_start):

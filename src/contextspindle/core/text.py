@@ -49,6 +49,9 @@ def one_line(value: str) -> str:
 
 def folded(value: str) -> str:
     """``value`` on one line, every run of blanks and breaks as one space."""
+    joined = " ".join(value.split())
+    if joined.isprintable() and "\x1f" not in value:  # which is a blank to split, and none to see
+        return joined
     return " ".join(clean(value).translate(_BLOCK).split())
 
 

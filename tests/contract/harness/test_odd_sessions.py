@@ -19,7 +19,7 @@ PARENT = "9cd28a74-da7e-4458-a91a-fffec2be9d7a"
 
 @pytest.fixture
 def fuse(ledger, clock, tmp_path):
-    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), ledger, clock=clock)
+    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), lambda: ledger, clock=clock)
 
 
 def line(kind, /, **payload):

@@ -14,7 +14,7 @@ from tests.transcripts import SESSION, says, user, written
 
 @pytest.fixture
 def fuse(ledger, clock, tmp_path):
-    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), ledger, clock=clock)
+    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), lambda: ledger, clock=clock)
 
 
 @pytest.fixture

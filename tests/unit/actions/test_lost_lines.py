@@ -28,7 +28,7 @@ LAST = user("Then sail to the northern harbours.")
 
 @pytest.fixture
 def fuse(ledger, clock, tmp_path):
-    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), ledger, clock=clock)
+    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), lambda: ledger, clock=clock)
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_a_folder_that_is_named_from_elsewhere_costs_no_save(ledger, clock, tmp_
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     monkeypatch.chdir(tmp_path)
     log = JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl"))
-    fuse = Fuse(log, ledger, clock=clock, drift=drift)
+    fuse = Fuse(log, lambda: ledger, clock=clock, drift=drift)
     path = written(tmp_path / f"{SESSION}.jsonl", TALK)
     read = claude_code.read(path, SESSION)
     assert fuse.save(SESSION, read, harness="claude-code", cwd="rel/dir").changed

@@ -19,7 +19,7 @@ WORDS = "The keel is laid; next I plank the hull."
 
 @pytest.fixture
 def fuse(ledger, clock, tmp_path):
-    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), ledger, clock=clock)
+    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), lambda: ledger, clock=clock)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class Read:
 
 @pytest.fixture
 def fuse(ledger, clock, tmp_path):
-    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), ledger, clock=clock)
+    return Fuse(JsonLinesLog(str(tmp_path / "fuse" / "ledger.jsonl")), lambda: ledger, clock=clock)
 
 
 def test_it_is_passed_over_counted_and_told(fuse):

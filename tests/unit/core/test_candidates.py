@@ -24,6 +24,14 @@ def result(text, *, failed=False, tool="Bash"):
     return Turn(5, RESULT, text, COMMAND_LINE, tool, "c1", "make", failed)
 
 
+def called(candidates, line, about, via, tool):
+    candidates.act(Turn(line, CALL, about, via, tool, "c1", about), about)
+
+
+def shown(candidates, text):
+    candidates.show(result(text), telling_rows(result(text)))
+
+
 def test_of_a_result_the_first_the_last_and_the_rows_that_tell_of_trouble_are_taken():
     rows = [f"row number {n}" for n in range(9)]
     rows[4] = "--- FAIL: TestMast (0.2s)"
@@ -49,9 +57,9 @@ def test_a_harness_s_remark_behind_a_result_is_no_row_of_it():
 
 def test_a_failure_is_told_from_what_was_merely_shown():
     candidates = Candidates()
-    candidates.act(Turn(4, CALL, "make all of it", COMMAND_LINE, "Bash", "c1", "make all of it"))
-    candidates.show(result("error: no mast_7 here"))
-    candidates.show(result("all of it is whole"))
+    called(candidates, 4, "make all of it", COMMAND_LINE, "Bash")
+    shown(candidates, "error: no mast_7 here")
+    shown(candidates, "all of it is whole")
     assert [passage.kind for passage in candidates] == [CALLED, FAILURE, SHOWN]
 
 
@@ -66,7 +74,7 @@ def test_what_was_written_before_the_agent_fell_silent_is_its_report():
     candidates = Candidates()
     words = "The mast_7 is whole."
     candidates.read(Turn(1, TEXT, words), words, WRITTEN)
-    candidates.act(Turn(2, CALL, "ls", COMMAND_LINE, "Bash", "c1", "ls"))
+    called(candidates, 2, "ls", COMMAND_LINE, "Bash")
     candidates.read(Turn(3, TEXT, words + " Done_8."), words + " Done_8.", WRITTEN)
     candidates.hear(Turn(4, "said", "go on"), "go on", "", {"go"})
     assert [passage.reported for passage in candidates if passage.kind == WRITTEN] == [False, True]
@@ -75,8 +83,8 @@ def test_what_was_written_before_the_agent_fell_silent_is_its_report():
 def test_a_tool_is_rare_until_it_was_used_a_few_times():
     candidates = Candidates()
     for _ in range(9):
-        candidates.act(Turn(1, CALL, "look", "", "Read", "c1", "a file of ours"))
-    candidates.act(Turn(2, CALL, "make", "", "create_issue", "c2", "an issue"))
+        called(candidates, 1, "a file of ours", "", "Read")
+    called(candidates, 2, "an issue", "", "create_issue")
     assert candidates.is_rare("create_issue")
     assert not candidates.is_rare("Read")
 
@@ -200,5 +208,5 @@ def test_a_name_that_is_cut_within_a_secret_is_none():
     for before in range(1_950, 2_000, 3):
         candidates = Candidates()
         text = f"{'a ' * (before // 2)}{secret} b"
-        candidates.act(Turn(1, CALL, text, EDIT, "Edit", "c1", "yawl.py"))
+        candidates.act(Turn(1, CALL, text, EDIT, "Edit", "c1", "yawl.py"), "yawl.py")
         assert not any(secret[4:12] in passage.item.text for passage in candidates)

@@ -12,6 +12,11 @@ def test_terms_are_words_identifiers_paths_and_numbers():
     assert "in" not in found
 
 
+def test_a_hash_belongs_to_the_word_behind_it_alone():
+    found = terms("see #417, ##beta and a#gamma; #- no #")
+    assert found == {"see", "#417", "#beta", "and", "#gamma"}
+
+
 def test_a_language_without_blanks_gives_pairs():
     assert terms("桅杆断了") == {"桅杆", "杆断", "断了"}
 
@@ -84,3 +89,28 @@ def test_a_choice_among_many_alike_looks_at_a_bounded_number(monkeypatch):
     candidates = [({"a", "b"}, 10, 1 + n / 10_000) for n in range(1_000)]
     assert len(choose(candidates, weight, 3_000)) == 300
     assert looks <= 2 * (1_000 + 500 + 300)
+
+
+def test_the_choice_does_not_depend_on_the_order_of_a_set():
+    words = [f"word_{n}" for n in range(60)]
+    counted = Terms()
+    for at in range(90):
+        counted.count({words[at % 60], words[at * 7 % 60], words[at * 11 % 60]}, said=at % 4 == 0)
+    weight = counted.weights()
+    found = [words[at : at + 9] for at in range(50)]
+
+    def chosen(sets):
+        return choose([(one, 40 + at % 3, 1.0) for at, one in enumerate(sets)], weight, 1_500)
+
+    # A view of a dictionary has the order in which its keys came in.
+    one = chosen([dict.fromkeys(some).keys() for some in found])
+    other = chosen([dict.fromkeys(reversed(some)).keys() for some in found])
+    assert one == other == chosen([set(some) for some in found])
+
+
+def test_weights_add_up_to_the_same_in_any_order():
+    counted = Terms()
+    for at in range(50):
+        counted.count({f"word_{n}" for n in range(at)}, said=at % 3 == 0)
+    weights = [counted.weights()(f"word_{n}") for n in range(50)]
+    assert sum(weights) == sum(reversed(weights)) == sum(sorted(weights))

@@ -115,7 +115,7 @@ def test_a_restore_loads_no_regular_expressions_and_nothing_heavy():
     assert not loaded & (HEAVY | {"re", "enum", "collections", "functools"})
 
 
-def test_a_save_loads_regular_expressions_and_nothing_heavy(tmp_path):
+def test_a_save_loads_no_regular_expressions_and_nothing_heavy(tmp_path):
     path = written(tmp_path / "a.jsonl", [user("mend the mast, password: hunter2"), says("ok")])
     loaded = loaded_by(
         "from contextspindle.core.extract import Extractor\n"
@@ -124,5 +124,4 @@ def test_a_save_loads_regular_expressions_and_nothing_heavy(tmp_path):
         f"for turn in adapter('claude-code').read({path!r}): extractor.feed(turn)\n"
         "extractor.draft().to_document()"
     )
-    assert "re" in loaded
-    assert not loaded & HEAVY
+    assert not loaded & (HEAVY | {"re", "enum", "collections", "functools"})

@@ -248,6 +248,7 @@ def by_place() -> dict[str, tuple[str, str]]:
         "German": (f"Kennwort: {WORD}", WORD),
         "German speech": (f"das Passwort lautet {WORD}", WORD),
         "Japanese": (f"パスワード: {WORD}", WORD),
+        "amid Chinese": (f"export DB_PASSWORD='我的密码是{WORD}'", f"我的密码是{WORD}"),
         "image": (f"ENV DB_PASSWORD {WORD}", WORD),
         "Windows, kept": (f"setx API_KEY {HEX[:32]}", HEX[:32]),
         "Amazon's tool": (f"aws configure set aws_secret_access_key {BODY[:40]}", BODY[:40]),

@@ -33,6 +33,14 @@ def harmless() -> list[str]:
 
 _HARMLESS = """\
 token: string
+privateKey: Uint8Array;
+secretKey: BigUint64Array
+return { privateKey: ed25519Seed }
+| `encryptedPrivateKey` | `Uint8Array` |
+"error.password_clear_failed": "清除密码失败：{error}"
+"cli.enter_password": "请输入 cpolar 密码"
+set CPOLAR_PASSWORD=你的密码
+パスワード: "入力してください"
 password: string
 const token = getToken()
 const password = await promptForPassword(user)

@@ -8,6 +8,7 @@ meant; the way in which the value is given to it; and the value.
 from __future__ import annotations
 
 from .secret_forms import ALNUM, BASE64, is_filler, is_random, run, run_back
+from .text import is_unspaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -367,12 +368,12 @@ def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) 
         return False
     if telling != "webhook_url" and lower.endswith(_HARMLESS_ENDS):
         return False
-    if value.lower().rstrip(".,!?") in WORDS:
+    if value.lower().rstrip(".,!?") in WORDS or _is_unspaced_talk(value):
         return False
     if "tokens" in lower or lower.startswith("tokeniz"):
         return False
     if kind in (_CELL, _LINE):
-        return _is_drawn(value)
+        return _is_drawn(value) and (password or not _is_sized(value))
     constant = name.isupper()
     if " " in value or "\t" in value:
         return quoted and (password or constant) and not _is_sentence(value, constant=constant)
@@ -403,9 +404,36 @@ def _is_code(value: str, telling: str) -> bool:
     """Whether the bare ``value`` reads as an expression: a path of names, or a type that the
     ``telling`` name is for (*IDToken2*)."""
     stem = value.rstrip("0123456789")
-    if telling and stem.isalpha() and telling in stem.lower():
+    if telling and ((stem.isalpha() and telling in stem.lower()) or _is_sized(value)):
         return True
     return "." in value.strip(".") and not value.strip(ALNUM + "_.")
+
+
+_SIZES = frozenset(("8", "16", "32", "64", "128", "256", "384", "512", "25519"))
+
+
+def _is_sized(value: str) -> bool:
+    """Whether ``value`` is words in camel case around a number that types and curves are called
+    by: *Uint8Array*, *ed25519Seed*."""
+    numbers = "".join(c if c.isdigit() else " " for c in value).split()
+    if len(numbers) != 1 or numbers[0] not in _SIZES or not (value.isalnum() and value.isascii()):
+        return False
+    apart = "".join(f" {c}" if c.isupper() else c for c in value.replace(numbers[0], " "))
+    words = apart.split()
+    return not value.islower() and all(len(word) > 1 for word in words)
+
+
+def _is_unspaced_talk(value: str) -> bool:
+    """Whether four signs of ``value``, or half of it, are of a script without blanks: a message,
+    in which no word can be told from another, and that hardly a login takes for a password.  Not
+    with a word of letters and digits in it, which may be one."""
+    judged = value[:200]
+    if judged.isascii():
+        return False
+    found = sum(is_unspaced(ord(c)) for c in judged)
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in judged).split()
+    plain = all(word.isalpha() or word.isdigit() for word in words)
+    return plain and (found >= 4 or 2 * found >= len(judged))
 
 
 def _is_sentence(value: str, *, constant: bool) -> bool:

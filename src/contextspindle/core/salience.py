@@ -59,14 +59,15 @@ def _words(text: str) -> list[str]:
                 text = text.replace(sign, " ")
     if not text.isascii():
         table = {ord(c): c if c.isalnum() or c in _INSIDE or c in "#_" else " " for c in set(text)}
-    words = []
-    for run in text.translate(table).split():
-        word = run.strip(_INSIDE)
-        if word[:1] == "#" and not (word[1:2].isalnum() or word[1:2] == "_"):
-            word = word.strip(f"#{_INSIDE}")
-        if word:
-            words.append(word)
-    return words
+    words = [run.strip(_INSIDE) for run in text.translate(table).split()]
+    if "#" in text:
+        words = [word if _begins(word) else word.strip(f"#{_INSIDE}") for word in words]
+    return [word for word in words if word]
+
+
+def _begins(word: str) -> bool:
+    """Whether a `#` at its start has a word behind it."""
+    return word[:1] != "#" or word[1:2].isalnum() or word[1:2] == "_"
 
 
 def is_marked(word: str) -> bool:

@@ -7,7 +7,9 @@ The data are those of ``handoff_recall.py``: recorded sessions, each cut at a li
 the work after that line needs.  A candidate quotation counts as right if it holds a spelling of
 such a fact.  Two things are learned from that:
 
-1.  ``SIGNS`` and ``BASE``, a logistic regression over all candidates of all sessions;
+1.  ``SIGNS`` and ``BASE``, a logistic regression over all candidates of all sessions.  A fact that
+    many candidates hold is still one fact, so each of them counts for less; a fact that the fixed
+    parts of the handoff show (goal, last words, where the agent left off) has nothing to teach;
 2.  ``WORTH``, a factor for each of a few groups of kinds, by trying others, one after the other,
     and keeping what puts more of the facts into handoffs of several lengths, by more than sessions
     differ in that.
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +46,22 @@ HEADER = Header(
 )
 RIDGE = 3.0
 """How strongly the regression is held back."""
+ONE_FACT = 0.5
+"""How far the candidates that hold one fact share its weight: 0, each counts whole; 1, all of them
+together count as one."""
 
 STEPS = (0.5, 2.0)
 """What the worth of a kind is multiplied by to look for a better one."""
 PASSES = 2
 HELD = 0.5
 """How much of what a change gains and loses by single sessions it must gain over all."""
-AIMS = {5_000: 0.5, 5_500: 0.5, 6_000: 0.5, 6_500: 0.5, 7_000: 0.5, 2_000: 1.0, 2_400: 0.5}
-"""Budgets, and how much the recall at each counts: several, so that a fact that just does or does
+LONG = tuple(range(5_000, 7_001, 250))
+SHORT = tuple(range(1_600, 2_601, 200))
+AIMS = {
+    **dict.fromkeys(LONG, 2.5 / len(LONG)),
+    **dict.fromkeys(SHORT, 1.5 / len(SHORT)),
+}
+"""Budgets, and how much the recall at each counts: many, so that a fact that just does or does
 not fit at one of them weighs little."""
 SHOWN = (6_000, 2_000)
 ENOUGH = 8_000
@@ -97,8 +108,24 @@ class Session:
         judge = ranking.Judge(self.passages, terms, self.weight)
         self.signs = [judge.signs(passage) for passage in self.passages]
         texts = [_folded(f"{p.item.text} {p.item.about}") for p in self.passages]
-        self.right = np.array(
-            [any(n in text for needles, _ in self.facts for n in needles) for text in texts], float
+        held = [self._facts_in(text) for text in texts]
+        self.right = np.array([bool(found) for found in held], float)
+        self.counts = self._counts(held)
+
+    def _facts_in(self, text: str) -> set[int]:
+        """The numbers of the facts that a folded text holds."""
+        return {at for at, (needles, _) in enumerate(self.facts) if any(n in text for n in needles)}
+
+    def _counts(self, held: list[set[int]]) -> np.ndarray:
+        """How much each candidate counts in the regression, from the facts it holds."""
+        frame = Draft(tuple(self.fixed), 1, 0, 1)
+        shown = self._facts_in(_folded(assemble(frame, HEADER, (), SHOWN[0])))
+        times = Counter(at for found in held for at in found)
+        return np.array(
+            [
+                max((times[at] ** -ONE_FACT for at in found - shown), default=0.0) if found else 1.0
+                for found in held
+            ]
         )
 
     def matrix(self, names: list[str]) -> np.ndarray:
@@ -149,8 +176,13 @@ def sessions(probes: Path, transcripts: Path) -> list[Session]:
     return found
 
 
-def regression(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
-    """A logistic regression: the worth of each sign, and the base."""
+def regression(
+    matrix: np.ndarray, right: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """A logistic regression: the worth of each sign, and the base.
+
+    ``counts`` says how much each row counts.
+    """
     mean, spread = matrix.mean(0), matrix.std(0)
     spread[spread < 1e-6] = 1.0
     known = np.hstack([(matrix - mean) / spread, np.ones((len(matrix), 1))])
@@ -158,8 +190,8 @@ def regression(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float
     found = np.zeros(known.shape[1])
     for _ in range(40):
         likely = 1 / (1 + np.exp(-known @ found))
-        slope = known.T @ (likely - right) + held @ found
-        bend = (known * (likely * (1 - likely) + 1e-9)[:, None]).T @ known + held
+        slope = known.T @ (counts * (likely - right)) + held @ found
+        bend = (known * (counts * likely * (1 - likely) + 1e-9)[:, None]).T @ known + held
         step = np.linalg.solve(bend, slope)
         found -= step
         if np.abs(step).max() < 1e-8:
@@ -233,6 +265,7 @@ def main() -> None:
         return regression(
             np.vstack([matrices[at] for at in some]),
             np.concatenate([data[at].right for at in some]),
+            np.concatenate([data[at].counts for at in some]),
         )
 
     def promised(at: int, found: tuple[np.ndarray, float]) -> np.ndarray:
@@ -264,7 +297,7 @@ def main() -> None:
 def report(
     title: str, data: list[Session], settings: list[tuple[float, ...]], tuning: Tuning
 ) -> None:
-    """The recall at each budget."""
+    """The recall at each budget, and the mean over many of them."""
     facts = sum(len(session.facts) for session in data)
     shares = []
     for budget in SHOWN:
@@ -276,6 +309,13 @@ def report(
             important += session.important(draft, budget)
             most += sum(w == 3 for _, w in session.facts)
         shares.append(f"{budget:,} bytes {held / facts:.3f} (importance 3: {important / most:.3f})")
+    for budgets in (LONG, SHORT):
+        held = 0.0
+        for at, session in enumerate(data):
+            draft = session.draft(tuning.promises[at], dict(zip(tuning.kinds, settings[at])))
+            held += sum(session.held(draft, budget)[0] for budget in budgets)
+        mean = held / facts / len(budgets)
+        shares.append(f"mean of {budgets[0]:,} to {budgets[-1]:,} bytes {mean:.3f}")
     print(f"{title}: {', '.join(shares)}", flush=True)
 
 

@@ -29,6 +29,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TEST = "last test run"
+GAVE = " -> "
+"""Between a test run and the row that tells how it went."""
+
 _OPEN_CALLS = 60
 _COMMITS = 12
 _FILES = 300
@@ -281,8 +285,8 @@ class Progress:
             items.append(_state("commit", turn.text, turn))
         if self.test is not None:
             call, result = self.test
-            shown = f"{shortened(folded(mask(call.about or call.text)), 120)} -> {_verdict(result)}"
-            item = _state("last test run", shown, result)
+            ran = shortened(folded(mask(call.about or call.text)), 120)
+            item = _state(TEST, f"{ran}{GAVE}{_verdict(result)}", result)
             items.insert(min(len(items), 2), item._replace(mark=FAILED if result.failed else ""))
         if self.tree is not None and self.tree.line > self.committed:
             rows = [row for row in map(folded, self.tree.text.split("\n")) if row][:2]

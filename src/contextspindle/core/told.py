@@ -4,14 +4,28 @@ After a compaction the model reads two texts: the summary that the harness had w
 quotation counts as told to the degree in which its words stand in that summary, a name or a number
 more than a plain word, and not as a whole while a name or a number of it is missing there.  What is
 told goes, and of the rest what is newest to the reader moves up; goal, rules, last words, next step
-and open steps stay, whatever the summary says.
+and open steps stay, whatever the summary says.  A name that an edit brought in stands behind all
+else: a summary lists what was made, and what it passes over there was seldom needed.
 
 What is kept of a summary is one digit for each item of a draft, never its text.
 """
 
 from __future__ import annotations
 
-from .draft import ASKED, DECIDED, GOAL, LAST, LEFT, RULE, RUNNING, STATE, STEP, UNANSWERED, Draft
+from .draft import (
+    ASKED,
+    DECIDED,
+    GOAL,
+    LAST,
+    LEFT,
+    NAME,
+    RULE,
+    RUNNING,
+    STATE,
+    STEP,
+    UNANSWERED,
+    Draft,
+)
 from .ranking import FILE
 from .text import folded
 
@@ -50,6 +64,7 @@ def untold(draft: Draft, told: str) -> tuple[Draft, int]:
         return draft, 0
     fixed: list[Item] = []
     picks: list[tuple[Item, int]] = []
+    names: list[Item] = []
     for item, mark in zip(draft.items, told):
         degree = int(mark)
         if item.section in ALWAYS or item.mark == UNANSWERED:
@@ -57,11 +72,13 @@ def untold(draft: Draft, told: str) -> tuple[Draft, int]:
         elif degree < _TOLD:
             if item.section == STATE:
                 fixed.append(item)
+            elif item.about == NAME:
+                names.append(item)
             else:
                 picks.append((item, degree))
     count = max(len(picks), 1)
     order = sorted(range(len(picks)), key=lambda at: at / count + _LATER * picks[at][1] / 9)
-    items = (*fixed, *(picks[at][0] for at in order))
+    items = (*fixed, *(picks[at][0] for at in order), *names)
     return draft._replace(items=items), len(draft.items) - len(items)
 
 

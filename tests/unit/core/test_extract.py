@@ -324,6 +324,27 @@ def test_what_the_agent_tried_again_in_the_same_words_is_told_once_where_it_stan
     ]
 
 
+def run_of_tests(talk, printed):
+    key = f"c{len(talk.turns)}"
+    talk.add(CALL, "make test", COMMAND_LINE, tool="Bash", call=key, about="make test")
+    return talk.add(RESULT, printed, COMMAND_LINE, tool="Bash", call=key, about="make test")
+
+
+def test_a_test_run_that_stands_where_the_agent_left_off_is_not_told_again():
+    talk = run_of_tests(Talk().user("mend it").agent("Now the tests."), "12 passed in 0.41s")
+    assert talk.texts(LEFT) == ["Now the tests.", "make test", "12 passed in 0.41s"]
+    assert talk.texts(STATE) == []
+    talk.agent("All of them pass.")
+    assert talk.texts(STATE) == ["make test -> 12 passed in 0.41s"]
+
+
+def test_a_test_run_whose_verdict_does_not_stand_there_is_told():
+    rows = ["mast.py 3 failed, 9 passed", *(f"see the report number {n}" for n in range(3))]
+    talk = run_of_tests(Talk().user("mend it").agent("Now the tests."), "\n".join(rows))
+    assert rows[0] not in " ".join(talk.texts(LEFT))
+    assert talk.texts(STATE) == [f"make test -> {rows[0]}"]
+
+
 def test_what_was_written_down_of_a_step_outlives_the_step():
     talk = Talk().user("write the tests of the yawl that the review asked for")
     words = "Cover the torn halyard, the empty_hold and the key of the harbour_gate."

@@ -11,6 +11,7 @@ from contextspindle.core.draft import (
     GOAL,
     LAST,
     LEFT,
+    NAME,
     RULE,
     RUNNING,
     STATE,
@@ -74,6 +75,12 @@ def test_of_the_rest_what_is_told_less_moves_up():
     others = [Item(FOUND, f"nothing alike {n}x", n) for n in range(2, 9)]
     assert shown(near, *others)[0] != near.text
     assert near.text in shown(near, *others)
+
+
+def test_a_name_of_an_edit_that_the_summary_passes_over_comes_behind_all_else():
+    name = Item(FOUND, "unload_config", 1, about=NAME)
+    words = Item(FOUND, "the parser cache load_config tests branch tabs wharf shore", 2)
+    assert shown(name, words, Item(FOUND, "the disk was full", 3))[-1] == name.text
 
 
 def test_states_keep_their_order():

@@ -312,9 +312,10 @@ class Extractor:
         asked = {one.line for one in fixed if one.section in (GOAL, LAST) and one.mark != FIRST}
         for passage in passages:
             passage.in_force = passage.item.line in asked
-        trail = {item.line: item.text for item in fixed if item.section == LEFT}
+        trail = [item.text for item in fixed if item.section == LEFT]
         for item in self._progress.items():
-            if item.about == TEST and item.text.rpartition(GAVE)[2] in trail.get(item.line, ""):
+            ran, _, verdict = item.text.rpartition(GAVE)
+            if item.about == TEST and ran in trail and any(verdict in text for text in trail):
                 continue  # the run and how it went stand where the agent left off
             turn = self._candidates.turns * item.line // max(self._line, 1)
             passages.append(Passage(item, ranking.state_kind(item), turn))

@@ -352,12 +352,16 @@ def _next_word(text: str, at: int) -> tuple[Span | None, int]:
     return (start, end), end
 
 
+_LONGEST_HASH = 300
+
+
 def _hash(text: str, at: int) -> tuple[Span | None, int]:
     """A hash that a password can be found from, as in ``/etc/shadow`` and ``.htpasswd``."""
     end = run(text, at, ALNUM + "$./=,+-", LONGEST)
     parts = text[at:end].split("$")
     if len(parts) < 4 or len(parts[-1]) < 20 or not is_random(parts[-1]):
-        return None, at + 2
+        # One that begins further on ends there too, unless the run goes on behind what was read.
+        return None, end if end - at < LONGEST else max(at + 2, end - _LONGEST_HASH)
     return (at, end), end
 
 

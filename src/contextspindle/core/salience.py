@@ -22,6 +22,7 @@ BESIDE = 7
 
 _INSIDE = "./:@-"
 """Signs that join word characters to identifiers, paths and versions, and `_` is one itself."""
+_LEADS = f"#{_INSIDE}"
 _FEW = 8
 _APART = "".join(c if c.isalnum() or c in f"#_{_INSIDE}" else " " for c in map(chr, range(128)))
 
@@ -61,7 +62,7 @@ def _words(text: str) -> list[str]:
         table = {ord(c): c if c.isalnum() or c in _INSIDE or c in "#_" else " " for c in set(text)}
     words = [run.strip(_INSIDE) for run in text.translate(table).split()]
     if "#" in text:
-        words = [word if _begins(word) else word.strip(f"#{_INSIDE}") for word in words]
+        words = [word if _begins(word) else word.strip(_LEADS) for word in words]
     return [word for word in words if word]
 
 

@@ -142,7 +142,8 @@ def _strip(text: str, start: int, end: int, characters: str) -> int:
 def named(text: str, at: int) -> tuple[Span | None, int]:
     """The value behind the name that begins to tell at ``at``."""
     window = text[at : at + 16].lower()
-    if window.startswith("key") and text[at - 1 : at] in _LONE:
+    lone = window.startswith("key") and not window.startswith("key-data")
+    if lone and text[at - 1 : at] in _LONE:
         return None, at + 1
     telling = ""
     for word in _TELLING.get(window[:3], ()):
@@ -368,13 +369,13 @@ def _is_secret(name: str, telling: str, kind: str, value: str, *, quoted: bool) 
         return False
     if telling != "webhook_url" and lower.endswith(_HARMLESS_ENDS):
         return False
-    if value.lower().rstrip(".,!?") in WORDS or _is_unspaced_talk(value):
+    constant = name.isupper()
+    if value.lower().rstrip(".,!?") in WORDS or _is_message(value, quoted=quoted and not constant):
         return False
     if "tokens" in lower or lower.startswith("tokeniz"):
         return False
     if kind in (_CELL, _LINE):
         return _is_drawn(value) and (password or not _is_sized(value))
-    constant = name.isupper()
     if " " in value or "\t" in value:
         return quoted and (password or constant) and not _is_sentence(value, constant=constant)
     if value.startswith(("/", "./", "../", "~/", "http://", "https://")):
@@ -410,30 +411,40 @@ def _is_code(value: str, telling: str) -> bool:
 
 
 _SIZES = frozenset(("8", "16", "32", "64", "128", "256", "384", "512", "25519"))
+_OF_TYPES = frozenset("array buffer bytes float hash int key seed string uint vector".split())
 
 
 def _is_sized(value: str) -> bool:
     """Whether ``value`` is words in camel case around a number that types and curves are called
-    by: *Uint8Array*, *ed25519Seed*."""
+    by, one of them what types are called: *Uint8Array*, *ed25519Seed*."""
     numbers = "".join(c if c.isdigit() else " " for c in value).split()
     if len(numbers) != 1 or numbers[0] not in _SIZES or not (value.isalnum() and value.isascii()):
         return False
     apart = "".join(f" {c}" if c.isupper() else c for c in value.replace(numbers[0], " "))
-    words = apart.split()
-    return not value.islower() and all(len(word) > 1 for word in words)
+    words = apart.lower().split()
+    return not value.islower() and not _OF_TYPES.isdisjoint(words) and min(map(len, words)) > 1
 
 
-def _is_unspaced_talk(value: str) -> bool:
-    """Whether four signs of ``value``, or half of it, are of a script without blanks: a message,
-    in which no word can be told from another, and that hardly a login takes for a password.  Not
-    with a word of letters and digits in it, which may be one."""
-    judged = value[:200]
-    if judged.isascii():
+def _is_message(value: str, *, quoted: bool) -> bool:
+    """Whether ``value`` says something in a script without blanks, in which no word can be told
+    from another: four signs of it, or half of it, are of one.
+
+    What is not ``quoted`` only where it names the password itself, as *your password* does.  Not
+    with a word that mixes letters, digits or signs: it may be a password amid the talk.
+    """
+    if value.isascii():
         return False
-    found = sum(is_unspaced(ord(c)) for c in judged)
-    words = "".join(c if c.isascii() and c.isalnum() else " " for c in judged).split()
-    plain = all(word.isalpha() or word.isdigit() for word in words)
-    return plain and (found >= 4 or 2 * found >= len(judged))
+    found = sum(is_unspaced(ord(c)) for c in value)
+    if not quoted:
+        bare = value.strip("\\")
+        return found == len(bare) and any(word in bare.lower() for word in FOREIGN)
+    words = "".join(" " if is_unspaced(ord(c)) or c in _AROUND else c for c in value).split()
+    bare_words = (word.strip(".,:;!?#-").replace("_", "") for word in words)
+    plain = all(not word or word.isalpha() or word.isdigit() for word in bare_words)
+    return plain and (found >= 4 or 2 * found >= len(value))
+
+
+_AROUND = "'\"`(){}[]<>：，。、！？；（）「」"
 
 
 def _is_sentence(value: str, *, constant: bool) -> bool:

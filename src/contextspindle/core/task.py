@@ -28,10 +28,10 @@ KEY_LIMIT = 128
 """The most characters of an idempotency key."""
 
 ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-SECRET = 16
-"""The letters that the token of a claim has behind its task's id and a full stop."""
 """Base 32 without look-alikes, after https://www.crockford.com/base32.html."""
 ID_LENGTH = 8
+SECRET = 16
+"""The letters that the token of a claim has behind its task's id and a full stop."""
 
 COUNT_AHEAD = 1_000
 """How far behind a page its total is counted where counting all would be slow."""

@@ -338,6 +338,13 @@ def test_a_test_run_that_stands_where_the_agent_left_off_is_not_told_again():
     assert talk.texts(STATE) == ["make test -> 12 passed in 0.41s"]
 
 
+def test_a_test_run_of_which_only_the_verdict_stands_there_is_told():
+    talk = run_of_tests(Talk().user("mend it").agent("Now the tests."), "12 passed in 0.41s")
+    talk.add(CALL, "make lint", COMMAND_LINE, tool="Bash", call="c9", about="make lint")
+    assert "make test" not in talk.texts(LEFT)
+    assert talk.texts(STATE) == ["make test -> 12 passed in 0.41s"]
+
+
 def test_a_test_run_whose_verdict_does_not_stand_there_is_told():
     rows = ["mast.py 3 failed, 9 passed", *(f"see the report number {n}" for n in range(3))]
     talk = run_of_tests(Talk().user("mend it").agent("Now the tests."), "\n".join(rows))

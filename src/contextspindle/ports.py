@@ -361,11 +361,11 @@ if TYPE_CHECKING:
         def record(self, item: Item, worth: tuple[int, int]) -> None:
             """That is what the item was worth when it was last appraised."""
 
-        def next_in_turn(self) -> Item | None:
-            """One item after the other."""
+        def in_turn(self, count: int) -> list[Item]:
+            """So many items: those behind the ones of the last time, at the end the first again."""
 
-        def ever(self, term: str) -> int:
-            """How many items ever held a term."""
+        def gist(self, item: Item) -> str:
+            """What is left of an item that has to shrink; see :func:`.retention.gist`."""
 
         def count(self, what: str) -> None:
             """One more ``merged``, ``shrunk`` or ``dropped``."""

@@ -39,6 +39,7 @@ HINTS = 3
 CUT = "cut"
 """The label of a text of which only the beginning was taken in."""
 _LOOKED_AT = 4  # of those that seemed worth the least, when something has to go
+_MOST_HARMLESS = 256
 _IN_TURN = 2  # items appraised anew at such a write, so that all are in a while
 
 
@@ -86,6 +87,8 @@ class Memory:
         self._store = store
         self._limits = limits
         self._clock = clock
+        self._harmless: set[str] = set()
+        """Names without a secret: most notes are of a few speakers and sessions."""
 
     def remember(self, note: Note) -> Kept:
         """The note as an item, secrets masked; the memory is within its limits afterwards.
@@ -95,7 +98,7 @@ class Memory:
         MemoryFull, and nothing done, if it does not fit although all that may go were gone.
         """
         note = checked(note)
-        masked = _masked(note)
+        masked = self._masked(note)
         now = self._clock()
         self._store.create()
         with self._store.write() as txn:
@@ -121,6 +124,33 @@ class Memory:
             item = txn.add(note, now)
         shrunk, dropped = self._make_room(txn, item.seq)
         return Kept(item, known is not None, False, replaced, shrunk, dropped, unlabelled)
+
+    def _masked(self, note: Note) -> Note:
+        """``note`` without the secrets in its text and in what is said of it."""
+        from ..core.redaction import mask
+
+        name = self._name
+        return note._replace(
+            text=mask(note.text),
+            by=name(note.by),
+            session=name(note.session),
+            source=mask(note.source),
+            labels=tuple(dict.fromkeys(map(name, note.labels))),
+            key=mask(note.key),
+        )
+
+    def _name(self, given: str) -> str:
+        """A name without the secrets in it."""
+        if given in self._harmless:
+            return given
+        from ..core.redaction import mask
+
+        masked = mask(given)
+        if masked == given:
+            if len(self._harmless) >= _MOST_HARMLESS:
+                self._harmless.clear()
+            self._harmless.add(given)
+        return masked
 
     def _again(
         self, txn: MemoryWriteTxn, known: Item, note: Note, now: int
@@ -151,8 +181,6 @@ class Memory:
         self, txn: MemoryWriteTxn, besides: int
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Let go what is worth least until the memory is within its limits; what it was."""
-        from ..core.retention import gist as gist_of
-
         limits = self._limits
         shrunk: list[str] = []
         dropped: list[str] = []
@@ -164,7 +192,7 @@ class Memory:
                 break
             item = self._least(txn, by, besides, worths)
             shrinks = by == "bytes" and item.tier == FULL
-            gist = gist_of(item.text, txn.ever) if shrinks else ""
+            gist = txn.gist(item) if shrinks else ""
             if gist:
                 txn.replace_text(item, gist, GIST)
                 txn.count("shrunk")
@@ -174,9 +202,8 @@ class Memory:
                 txn.count("dropped")
                 dropped.append(item.id)
         if shrunk or dropped:
-            for _ in range(_IN_TURN):
-                other = txn.next_in_turn()
-                if other and not other.pinned:
+            for other in txn.in_turn(_IN_TURN):
+                if not other.pinned:
                     txn.record(other, txn.worth(other))
         gone = set(dropped)
         return tuple(one for one in dict.fromkeys(shrunk) if one not in gone), tuple(dropped)
@@ -348,7 +375,7 @@ class Memory:
                     cut += 1
                     body = text.shortened(body, most)
                     note = note._replace(labels=(*note.labels, CUT))
-                note = _masked(checked(note._replace(text=body)))
+                note = self._masked(checked(note._replace(text=body)))
                 kept = self._remember(txn, note, now)
                 merged += kept.merged
                 added += not kept.merged
@@ -356,20 +383,6 @@ class Memory:
                 dropped += len(kept.dropped)
                 unlabelled += len(kept.unlabelled)
         return Taken(added, merged, before, shrunk, dropped, cut, unlabelled)
-
-
-def _masked(note: Note) -> Note:
-    """``note`` without the secrets in its text and in what is said of it."""
-    from ..core.redaction import mask
-
-    return note._replace(
-        text=mask(note.text),
-        by=mask(note.by),
-        session=mask(note.session),
-        source=mask(note.source),
-        labels=tuple(dict.fromkeys(map(mask, note.labels))),
-        key=mask(note.key),
-    )
 
 
 def _hint(item: Item) -> str:
@@ -392,10 +405,10 @@ def _recalled(
     """The best ``limit`` that fit the wishes, of the best ``among``; an item is read only where it
     shares so many words with the query."""
     from ..core.recall import parse, rank
-    from ..core.terms import words_of
+    from ..core.terms import wordless, words_of
 
     query = text.clean(query)
-    written: dict[str, str] = {}
+    written: dict[str, str] = {wordless(query): query.strip()}
     for word, terms in words_of(query):
         for term in terms:
             written.setdefault(term, word)

@@ -31,7 +31,7 @@ def remember(call: Call) -> Reply:
         session=values["session"] or "",
         source=values["source"] or "",
         labels=tuple(values["label"]),
-        key=values["key"] or "",
+        key=_said(values, "key"),
         pinned=values["pin"],
     )
     kept = call.workspace().memory().remember(note)
@@ -56,7 +56,7 @@ def recall(call: Call) -> Reply:
     values = call.values
     query, limit, task = values["query"], values["limit"], values["task"]
     space = call.workspace()
-    only = {name: values[name] or "" for name in ("session", "source", "label")}
+    only = {name: _said(values, name) for name in ("session", "source", "label")}
     if task:
         if limit is None and query is not None and query.isascii() and query.isdigit():
             limit, query = int(query[:9]), None
@@ -95,6 +95,18 @@ def forget(call: Call) -> Reply:
     """Take one item out of the memory."""
     item = call.workspace().memory().forget(call.values["item"])
     return Reply({"id": item.id}, f"{item.id} forgotten\n", item.id)
+
+
+def _said(values: dict[str, Any], option: str) -> str:
+    """What was given for an option; empty if it was left out.
+
+    InvalidInput for an empty one, as of a variable that is not set: without the key a value would
+    replace nothing, without the filter everything would answer.
+    """
+    given: str | None = values[option]
+    if given is not None and not given.strip():
+        raise InvalidInput(f"--{option} is empty", hint="Leave it out, or give it a value.")
+    return given or ""
 
 
 def _text(lines: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from ..errors import InvalidInput, ItemNotFound
 from . import text as texts
 from .digest import sha256
 from .recall import ASKS, PASSAGE, STEP, TIMED, passages, place
-from .terms import analyse
+from .terms import Lexicon, analyse, wordless
 from .value import Value
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ class Item(Value):
 class Entry(Value):
     """How an item stands in the index."""
 
-    terms: dict[str, tuple[int, ...]]
+    terms: dict[str, list[int]]
     """For each term, its passages and counts, packed as in a posting without a slot."""
     said: frozenset[str]
     """Those of the text itself: its date and its speaker say nothing about its worth."""
@@ -164,6 +164,8 @@ def checked(note: Note) -> Note:
             hint=f"At most {MAX_TEXT:,} bytes: remember what matters, the whole as its source.",
         )
     labels = tuple(dict.fromkeys(_named("label", label, MAX_NAME) for label in note.labels))
+    if not all(label.strip() for label in labels):
+        raise InvalidInput("A label is empty", hint="Leave it out, or give it a name.")
     if len(labels) > MAX_LABELS:
         raise InvalidInput(f"{len(labels)} labels are too many", hint=f"At most {MAX_LABELS}.")
     return note._replace(
@@ -190,34 +192,37 @@ def _kept(what: str, given: str) -> str:
     return texts.clean(given)
 
 
-def entry_of(item: Item) -> Entry:
+def entry_of(item: Item, lexicon: Lexicon) -> Entry:
     """How an item is found: by its date, by who said it, by its terms, by its labels and source."""
     from .instant import iso
 
     text, by, at = item.text, item.by, item.at
-    found = analyse(text)
+    found = analyse(text, lexicon=lexicon)
     listed, whole = found.listed, found.whole
     if not listed and not whole:
-        listed = analyse(text, keep_stop_words=True).listed
-    date = analyse(iso(at)[:10])
-    before = date.listed + (analyse(by).listed if by else ())
+        listed = analyse(text, keep_stop_words=True, lexicon=lexicon).listed
+    if not listed and not whole:
+        whole = (wordless(text),)
+    date = lexicon.analyse(iso(at)[:10])
+    before = date.listed + (lexicon.analyse(by).listed if by else ())
     said, listed = listed, before + listed
     says = len(set(said))
-    places: dict[str, dict[int, int]] = {}
+    places: dict[str, list[int]] = {}
     for passage in range(passages(len(listed))):
+        counts: dict[str, int] = {}
         for term in listed[passage * STEP : passage * STEP + PASSAGE]:
-            counts = places.setdefault(term, {})
-            counts[passage] = counts.get(passage, 0) + 1
+            counts[term] = counts.get(term, 0) + 1
+        for term, count in counts.items():
+            places.setdefault(term, []).append(place(0, passage, count))
     marks = [mark_of("label", label) for label in item.labels]
     if item.source:
         marks.append(mark_of("source", item.source))
     for term in dict.fromkeys((*date.whole, *whole, *marks)):
-        places.setdefault(term, {}).setdefault(0, 1)
+        held = places.setdefault(term, [])
+        if not held or held[0] > 0xFF:  # not in the first passage
+            held.append(place(0, 0, 1))
     return Entry(
-        {
-            term: tuple(place(0, passage, count) for passage, count in counts.items())
-            for term, counts in places.items()
-        },
+        places,
         frozenset((*said, *whole)),
         len(listed),
         (ASKS if text.rstrip().endswith("?") else 0) | (TIMED if found.timed else 0),
@@ -228,11 +233,6 @@ def entry_of(item: Item) -> Entry:
 def about(task: Task) -> str:
     """What to look for where a task is worked on: its goal, its criteria, its next action."""
     return "\n".join((task.goal, *task.criteria, task.next))
-
-
-def item_document(item: Item) -> dict[str, Any]:
-    """The item as plain JSON."""
-    return {**item._asdict(), "labels": [*item.labels]}
 
 
 def item_of(document: dict[str, Any]) -> Item:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import log
 from zlib import crc32
 
-from .terms import MARKS, analyse, lone
+from .terms import MARKS, analyse, lone, wordless
 from .value import Value
 
 TYPE_CHECKING = False
@@ -128,6 +128,8 @@ def parse(text: str) -> Query:
     """What ``text`` looks for: any text is a query, there is no syntax."""
     found = analyse(text)
     terms = found.listed + found.whole or analyse(text, keep_stop_words=True).listed
+    if not terms and text.strip():
+        terms = (wordless(text),)
     terms = tuple(dict.fromkeys(terms))[:_MOST_TERMS]
     names = frozenset(crc32(term.encode()) for term in terms)
     return Query(terms, names, _asks_when(text), frozenset(lone(found.listed)))

@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from .terms import Lexicon
+
 RAREST = 16
 GIST_WORDS = 12
 _ALONE, _SHARED = 1.5, 0.5
@@ -54,7 +56,7 @@ def worth(
     value = 0.0
     for ever, now in terms:
         idf = log(1 + (seen - ever + 0.5) / (ever + 0.5)) if seen >= ever else 0.1
-        value += _SHARED * idf + _ALONE * idf / max(now, 1)
+        value += _SHARED * idf + _ALONE * idf / (now if now > 1 else 1)
     value *= weight / 1_000
     return (
         round(value * UNIT * _LONG / max(length, _LONG)),
@@ -62,14 +64,14 @@ def worth(
     )
 
 
-def gist(text: str, ever: Callable[[str], int]) -> str:
+def gist(text: str, ever: Callable[[str], int], lexicon: Lexicon | None = None) -> str:
     """The rarest words of ``text`` in their order; ``ever`` is how many items ever held a term.
 
     Empty if nothing shorter than the text tells it.
     """
     words: list[tuple[int, int, str]] = []
     known: set[str] = set()
-    for at, (word, terms) in enumerate(words_of(text)):
+    for at, (word, terms) in enumerate(words_of(text, lexicon)):
         if terms[0] not in known:
             known.add(terms[0])
             words.append((min(map(ever, terms)), at, cut(word, _LONGEST_WORD)))

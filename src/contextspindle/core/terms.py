@@ -20,6 +20,11 @@ from .value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    _Spoken = tuple[str, bool, int, bool]
+    """The term of a word, whether it says nothing about a text, the number of the month that it
+    names, and whether it says when something was."""
 
 LONGEST = 64
 """The most characters of a term; what is longer is cut there, in texts and in queries alike."""
@@ -53,6 +58,8 @@ _TIME_WORDS = frozenset(
     " monthly yearly summer winter spring autumn fall christmas easter birthday".split()
 ).union(_MONTHS)
 
+_MOST_MET = 4_096  # words whose terms are kept at hand
+
 _SMALL = {ord(old): new for old, new in zip("’‘ʼ“”„–—…•\u00a0", "'''\"\"\"-- * ")}
 _SMALL[ord("…")] = " "
 _SMALL[ord("•")] = " "
@@ -72,35 +79,95 @@ class Terms(Value):
     """Whether a word of the text says when something was."""
 
 
-def analyse(text: str, *, keep_stop_words: bool = False) -> Terms:
+class Lexicon:
+    """What words and short texts were found to be before: a writer meets most of them again.
+
+    It holds so many at most that it may stay as long as a process; what it answers is what would
+    be worked out anew.
+    """
+
+    def __init__(self) -> None:
+        self._spoken: dict[str, _Spoken] = {}
+        self._pieces: dict[str, tuple[list[str], dict[str, None]]] = {}
+        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._texts: dict[str, Terms] = {}
+
+    def spoken(self, word: str) -> _Spoken:
+        """What a lower-case word says."""
+        found = self._spoken.get(word)
+        if found is None:
+            found = _kept(self._spoken, word, _spoken(word))
+        return found
+
+    def piece(self, piece: str) -> tuple[list[str], dict[str, None]]:
+        """The words of a piece between blanks, and what it is whole; not to be changed."""
+        found = self._pieces.get(piece)
+        if found is None:
+            words: list[str] = []
+            whole: dict[str, None] = {}
+            _take(piece, words, whole)
+            found = _kept(self._pieces, piece, (words, whole))
+        return found
+
+    def word(self, word: str) -> tuple[str, tuple[str, ...]]:
+        """A word as it is written, and its terms, of which it may have none."""
+        found = self._words.get(word)
+        if found is None:
+            found = _kept(self._words, word, _word(word, self))
+        return found
+
+    def analyse(self, text: str) -> Terms:
+        """The terms of a short text: a name, a date."""
+        found = self._texts.get(text)
+        if found is None:
+            found = _kept(self._texts, text, analyse(text, lexicon=self))
+        return found
+
+
+def _kept(known: dict[str, Any], name: str, found: Any) -> Any:
+    """``found``, at hand from now on."""
+    if len(known) >= _MOST_MET:
+        known.clear()
+    known[name] = found
+    return found
+
+
+def analyse(text: str, *, keep_stop_words: bool = False, lexicon: Lexicon | None = None) -> Terms:
     """The terms of ``text``."""
     listed: list[str] = []
     whole: dict[str, None] = {}
     plain: list[str] = []
     for piece in _plain(text).split():
-        _take(piece, plain, whole)
+        if lexicon:
+            words, names = lexicon.piece(piece)
+            plain += words
+            whole.update(names)
+        else:
+            _take(piece, plain, whole)
+    spoken = lexicon.spoken if lexicon else _spoken
     timed = False
     for at, word in enumerate(plain):
-        if (
-            word in STOP_WORDS
-            and not keep_stop_words
-            and not (word == "may" and _near_number(plain, at))
-        ):
+        term, stops, month, says_when = spoken(word)
+        if stops and not keep_stop_words and not (word == "may" and _near_number(plain, at)):
             continue
-        month = _MONTH_OF.get(word)
         if month:
             date = _date_around(plain, at, month)
             if date:
                 whole[date] = None
-        timed = timed or bool(month) or word in _TIME_WORDS or _is_year(word)
-        listed.append(_term(word))
-    return Terms(tuple(listed), tuple(word[:LONGEST] for word in whole), timed)
+        timed = timed or says_when
+        listed.append(term)
+    return Terms(tuple(listed), tuple([word[:LONGEST] for word in whole]), timed)
 
 
-def _term(word: str) -> str:
-    """What a lower-case word is found by: its stem, that of the whole name for a month."""
-    month = _MONTH_OF.get(word)
-    return stem(_MONTHS[month - 1] if month else word)[:LONGEST]
+def _spoken(word: str) -> _Spoken:
+    """What a lower-case word says; it is found by its stem, a month by that of its whole name."""
+    month = _MONTH_OF.get(word, 0)
+    return (
+        stem(_MONTHS[month - 1] if month else word)[:LONGEST],
+        word in STOP_WORDS,
+        month,
+        bool(month) or word in _TIME_WORDS or _is_year(word),
+    )
 
 
 def _plain(text: str) -> str:
@@ -241,6 +308,14 @@ def _take_unicode(piece: str, plain: list[str], whole: dict[str, None]) -> None:
             run += char
 
 
+def wordless(text: str) -> str:
+    """What a text without any word is found by: its signs, without the blanks between them.
+
+    No word begins like it, so that none is taken for it, and it is spelt like none.
+    """
+    return "!" + "".join(text.split())[:LONGEST]
+
+
 def lone(listed: Iterable[str]) -> Iterator[str]:
     """Of the terms of a text in their order, the characters that would have been paired and stand
     alone; the last of a run is none, because the pair before it says the same."""
@@ -252,17 +327,21 @@ def lone(listed: Iterable[str]) -> Iterator[str]:
         before = term
 
 
-def words_of(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def words_of(text: str, lexicon: Lexicon | None = None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The words of ``text`` as they are written, each with its terms; those without left out."""
     for word in text.split():
-        core = word.strip(MARKS)
-        if core.isascii() and core.isalpha() and (core.islower() or core.istitle()):
-            # A plain word, as most are: what analyse would say of it, without its lists.
-            core_lower = core.lower()
-            if core_lower not in STOP_WORDS:
-                yield core, (_term(core_lower),)
-            continue
-        found = analyse(word)
-        terms = found.listed + found.whole
-        if terms:
-            yield word.strip(MARKS + "“”‘’…—–") or word, terms
+        found = lexicon.word(word) if lexicon else _word(word, None)
+        if found[1]:
+            yield found
+
+
+def _word(word: str, lexicon: Lexicon | None) -> tuple[str, tuple[str, ...]]:
+    core = word.strip(MARKS)
+    if core.isascii() and core.isalpha() and (core.islower() or core.istitle()):
+        # A plain word, as most are: what analyse would say of it, without its lists.
+        lower = core.lower()
+        if lower in STOP_WORDS:
+            return core, ()
+        return core, ((lexicon.spoken if lexicon else _spoken)(lower)[0],)
+    found = analyse(word, lexicon=lexicon)
+    return word.strip(MARKS + "“”‘’…—–") or word, found.listed + found.whole

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from ..core import canon
+from ..core.terms import Lexicon
 from ..errors import MemoryDamaged, MemoryNotFound, SchemaTooNew
 from . import private
 from .driver import driver
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MEMORY_SCHEMA = 1
 APPLICATION_ID = 0x4353504D
 """Marks the file as a memory of ContextSpindle ("CSPM")."""
-PAGE = 4_096
+PAGE = 2_048
 
 
 class MemoryStore(SqliteStore):
@@ -35,6 +36,7 @@ class MemoryStore(SqliteStore):
         """``journal`` is that of a new file; see :func:`.schema.journal_mode`."""
         super().__init__(path, wait=wait)
         self.wanted_journal = journal
+        self.lexicon = Lexicon()
         self._pages: Pages | None = None
         self._generation = -1
         self._inode = -1

@@ -4,6 +4,9 @@ A page that is damaged, or not there though it must be, is an error and never an
 the index has no keys that a query could fail to find: every page is asked for by its number, and a
 term that is not in the one page where it would be is in no item.  What was read stays decoded as
 long as nobody else writes.
+
+Of a page of a dictionary only the words that are asked for are decoded, and only those that changed
+are encoded again: a page holds some ten of them, and a write is about one.
 """
 
 from __future__ import annotations
@@ -19,8 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..core.memory import Item
     from ..core.recall import Record
     from .driver import driver
+
+    Held = tuple[Item, bytes, dict[str, Any], tuple[Any, ...]]
+    """An item, its entry as it is stored, of that what stands before the terms, and the worths
+    that are recorded."""
 
 WORDS, GRAMS, SLOTS, SESSIONS, PLACES = (kind << 48 for kind in range(1, 6))
 BUCKETS = 1_024
@@ -42,54 +50,153 @@ def mark(key: int, data: bytes | bytearray) -> int:
     return crc32(data, (key ^ key >> 32) & 0xFFFFFFFF)
 
 
+class Dictionary:
+    """The pages of one kind of words: each a JSON object of what is known of some of them.
+
+    What is known of a word is a list of numbers, or terms with blanks between them: there is no
+    quotation mark in it that does not end it.  So a word's part of a page can be found, and
+    replaced, as text.
+    """
+
+    def __init__(self, pages: Pages, kind: int) -> None:
+        self._pages = pages
+        self._kind = kind
+        self._texts: dict[int, str] = {}
+        """Pages as they are stored, without their brackets and with a comma before each word."""
+        self._known: dict[str, Any] = {}
+        """What was asked for, and what was set; None of a word that is not there."""
+        self._set: dict[str, None] = {}
+        """The words of which something else is known than what is stored, in order."""
+
+    def forget(self) -> None:
+        """Ask anew."""
+        self._texts.clear()
+        self._known.clear()
+        self._set.clear()
+
+    def get(self, word: str) -> Any:
+        """What is known of ``word``; None if it is not there."""
+        try:
+            return self._known[word]
+        except KeyError:
+            pass
+        text = self._text(self._kind | bucket(word))
+        named = _named(word)
+        at = text.find(named)
+        found = self._known[word] = canon.scan(text, at + len(named))[0] if at >= 0 else None
+        return found
+
+    def set(self, word: str, known: Any) -> None:
+        """That is known of ``word`` from now on; None takes it away."""
+        self._known[word] = known
+        self._set[word] = None
+
+    def page_of(self, word: str) -> dict[str, Any]:
+        """All that is known of the words of a page: of the one where ``word`` is, if it is."""
+        return self._page(self._kind | bucket(word))
+
+    def most_with(self, word: str, part: str) -> int:
+        """So many words of that page at most are known by a text that has ``part`` in it."""
+        return self._text(self._kind | bucket(word)).count(part) + len(self._set)
+
+    def beginning_with(self, char: str) -> Iterator[str]:
+        """The words that begin with ``char``.
+
+        Every page is looked at as it is stored, which needs a fraction of decoding it.
+        """
+        begins = f',"{char}'
+        for key in range(self._kind, self._kind + BUCKETS):
+            if self._set or begins in self._text(key):
+                yield from (word for word in self._page(key) if word[0] == char)
+
+    def flush(self) -> Iterator[tuple[int, bytes]]:
+        """The pages that changed, as they are to be stored."""
+        pages: dict[int, list[str]] = {}
+        for word in self._set:
+            pages.setdefault(self._kind | bucket(word), []).append(word)
+        for key, words in pages.items():
+            text = self._text(key)
+            for word in words:
+                known, named = self._known[word], _named(word)
+                if known is None:
+                    part = ""
+                elif known[3:] == [None]:  # most are: without the way through the encoder
+                    part = f"{named}[{known[0]},{known[1]},{known[2]},null]"
+                else:
+                    part = named + canon.text(known)
+                at = text.find(named)
+                end = text.find(',"', at + len(named)) if at >= 0 else -1
+                if at < 0:
+                    text += part  # the words of a page are in the order in which they came
+                elif end < 0:
+                    text = text[:at] + part
+                else:
+                    text = text[:at] + part + text[end:]
+            self._texts[key] = text
+            yield key, f"{{{text[1:]}}}".encode()
+        self._set.clear()
+
+    def _page(self, key: int) -> dict[str, Any]:
+        page: dict[str, Any] = canon.decode(f"{{{self._text(key)[1:]}}}")
+        for word in self._set:
+            if self._kind | bucket(word) != key:
+                continue
+            known = self._known[word]
+            if known is None:
+                page.pop(word, None)
+            else:
+                page[word] = known
+        return page
+
+    def _text(self, key: int) -> str:
+        text = self._texts.get(key)
+        if text is None:
+            stored = self._pages.stored(key).decode()
+            if stored[:1] + stored[-1:] != "{}":
+                raise self._pages.damaged(f"page {key:x}")
+            text = self._texts[key] = "," + stored[1:-1] if len(stored) > 2 else ""
+        return text
+
+
+def _named(word: str) -> str:
+    """How a word begins in a page.  Quotation marks in a word are escaped: it begins there only."""
+    return f',"{word}":' if word.isalnum() else f",{canon.text(word)}:"
+
+
 class Pages:
     """The pages of one open file, decoded when first asked for."""
 
     def __init__(self, db: driver.Connection, path: str) -> None:
         self.connection = db
         self._path = path
-        self._found: dict[int, Any] = {}
+        self.words = Dictionary(self, WORDS)
+        self.grams = Dictionary(self, GRAMS)
+        self._found: dict[int, list[Any]] = {}
+        """Pages of records."""
         self._packed: dict[int, bytearray] = {}
-        """Pages of records as they are stored; one that was written to is never packed anew."""
+        """The same as they are stored; one that was written to is never packed anew."""
+        self._places: dict[int, dict[int, list[int]]] = {}
+        """By the number of a word, and by the block of slots."""
+        self._whole: set[int] = set()
+        """The numbers of the words of which every block was read."""
         self._dirty: set[int] = set()
+        self.held: dict[int, Held] = {}
+        """By their numbers, the few items that were looked at last to make room."""
 
     def forget(self) -> None:
         """Decode anew: somebody else wrote, or what was changed here was not kept."""
+        self.words.forget()
+        self.grams.forget()
         self._found.clear()
         self._packed.clear()
+        self._places.clear()
+        self._whole.clear()
         self._dirty.clear()
+        self.held.clear()
 
     def damaged(self, what: str) -> MemoryDamaged:
         """The error for a page that is not as it was written."""
         return MemoryDamaged(f"{self._path} is damaged: {what}")
-
-    def dictionary(self, kind: int, word: str) -> dict[str, Any]:
-        """The page of the dictionary ``kind`` in which ``word`` is, if it is in any."""
-        return self._words(kind | bucket(word))
-
-    def changing(self, kind: int, word: str) -> dict[str, Any]:
-        """The same page, to be written when the transaction ends."""
-        key = kind | bucket(word)
-        self._dirty.add(key)
-        return self._words(key)
-
-    def naming(self, char: str) -> Iterator[dict[str, Any]]:
-        """The pages of the dictionary of words with a word that begins with ``char``.
-
-        Every page is looked at as it is stored, which needs a fraction of decoding it.
-        """
-        begins = f'"{char}'.encode()
-        for key in range(WORDS, WORDS + BUCKETS):
-            if key in self._dirty or begins in self._bytes(key):
-                yield self._words(key)
-
-    def _words(self, key: int) -> dict[str, Any]:
-        found: dict[str, Any] | None = self._found.get(key)
-        if found is None:
-            found = self._found[key] = canon.decode(self._bytes(key))
-            if type(found) is not dict:
-                raise self.damaged(f"page {key:x}")
-        return found
 
     def slots(self, block: int) -> list[Record]:
         """The records of :data:`ROWS` slots."""
@@ -112,9 +219,9 @@ class Pages:
 
     def _records(self, kind: int, block: int) -> list[Any]:
         key = kind | block
-        found: list[Any] | None = self._found.get(key)
+        found = self._found.get(key)
         if found is None:
-            data = self._packed[key] = bytearray(self._bytes(key))
+            data = self._packed[key] = bytearray(self.stored(key))
             found = self._found[key] = list(iter_unpack(_FORMS[kind], data))
         return found
 
@@ -135,51 +242,72 @@ class Pages:
         self._packed[kind | block] += bytes(_LENGTHS[kind])
         self.put(kind, number, record)
 
-    def places(self, number: int) -> dict[int, list[int]]:
+    def all_places(self, number: int) -> dict[int, list[int]]:
         """Where the word of that number stands, by block of slots."""
-        first = PLACES | number << 16
-        found: dict[int, list[int]] | None = self._found.get(first)
-        if found is None:
-            found = self._found[first] = {}
+        held = self._places.setdefault(number, {})
+        if number not in self._whole:
+            first = PLACES | number << 16
             rows = self.connection.execute(
                 "SELECT key, data, mark FROM pages WHERE key BETWEEN ? AND ?",
                 (first, first | 0xFFFF),
             )
             for key, data, kept in rows:
-                if type(data) is not bytes or mark(key, data) != kept or len(data) & 3:
-                    raise self.damaged(f"page {key:x}")
-                found[key & 0xFFFF] = list(unpack(f"<{len(data) >> 2}I", data))
+                if key & 0xFFFF not in held:
+                    held[key & 0xFFFF] = self._listed(key, data, kept)
+            self._whole.add(number)
+        return held
+
+    def changing(self, number: int, block: int) -> list[int]:
+        """The same in one block, to be written when the transaction ends; empty if it has none."""
+        key = PLACES | number << 16 | block
+        self._dirty.add(key)
+        held = self._places.get(number)
+        if held is None:
+            held = self._places[number] = {}
+        found = held.get(block)
+        if found is None:
+            row = None if number in self._whole else self._row(key)
+            found = held[block] = self._listed(key, *row) if row else []
         return found
 
-    def touch(self, key: int) -> None:
-        """Write this page when the transaction ends."""
-        self._dirty.add(key)
+    def _listed(self, key: int, data: Any, kept: Any) -> list[int]:
+        if type(data) is not bytes or mark(key, data) != kept or len(data) & 3:
+            raise self.damaged(f"page {key:x}")
+        return list(unpack(f"<{len(data) >> 2}I", data))
 
     def flush(self) -> None:
         """What was changed, written."""
         self._found.pop(-1, None)
-        rows = [(key, self._data(key)) for key in sorted(self._dirty)]
+        pages: list[tuple[int, bytes | bytearray]] = [*self.words.flush(), *self.grams.flush()]
+        empty = []
+        for key in self._dirty:
+            if key < PLACES:
+                pages.append((key, self._packed[key]))
+                continue
+            listed = self._places[(key - PLACES) >> 16][key & 0xFFFF]
+            if listed:
+                pages.append((key, pack(f"<{len(listed)}I", *listed)))
+            else:
+                empty.append((key,))
+        pages.sort()
         self.connection.executemany(
             "INSERT OR REPLACE INTO pages (key, data, mark) VALUES (?, ?, ?)",
-            [(key, data, mark(key, data)) for key, data in rows if data is not None],
+            [(key, data, crc32(data, (key ^ key >> 32) & 0xFFFFFFFF)) for key, data in pages],
         )
-        empty = [(key,) for key, data in rows if data is None]
         if empty:
-            self.connection.executemany("DELETE FROM pages WHERE key = ?", empty)
+            self.connection.executemany("DELETE FROM pages WHERE key = ?", sorted(empty))
         self._dirty.clear()
 
-    def _data(self, key: int) -> bytes | bytearray | None:
-        kind = key >> 48 << 48
-        if kind == PLACES:
-            listed = self._found[key & ~0xFFFF].get(key & 0xFFFF)
-            return pack(f"<{len(listed)}I", *listed) if listed else None
-        return canon.encode(self._found[key]) if kind in (WORDS, GRAMS) else self._packed[key]
-
-    def _bytes(self, key: int) -> bytes:
-        row = self.connection.execute(
-            "SELECT data, mark FROM pages WHERE key = ?", (key,)
-        ).fetchone()
+    def stored(self, key: int) -> bytes:
+        """A page that must be there."""
+        row = self._row(key)
         if row is None or type(row[0]) is not bytes or mark(key, row[0]) != row[1]:
             raise self.damaged(f"page {key:x}")
         data: bytes = row[0]
         return data
+
+    def _row(self, key: int) -> tuple[Any, Any] | None:
+        row: tuple[Any, Any] | None = self.connection.execute(
+            "SELECT data, mark FROM pages WHERE key = ?", (key,)
+        ).fetchone()
+        return row

@@ -7,7 +7,7 @@ from ..core.digest import sha256
 from ..core.memory import Counts, Item, item_of
 from ..errors import MemoryDamaged, StoreCorrupt, StoreError, StoreUnavailable
 from .driver import driver, translated
-from .memory_pages import GRAMS, ROWS, WORDS, mark
+from .memory_pages import ROWS, mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class MemoryRead:
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
+        self._printed = ("", "", "")
 
     def __enter__(self) -> MemoryRead:
         try:
@@ -88,7 +89,7 @@ class MemoryRead:
 
     def word(self, word: str) -> list[Any] | None:
         """What the dictionary says of a word: number, places, items ever, and places if few."""
-        found: list[Any] | None = self.pages.dictionary(WORDS, word).get(word)
+        found: list[Any] | None = self.pages.words.get(word)
         return found
 
     def postings(self, term: str) -> Sequence[int]:
@@ -98,7 +99,7 @@ class MemoryRead:
         if known[3] is not None:
             few: list[int] = known[3]
             return few
-        found = self.pages.places(known[0])
+        found = self.pages.all_places(known[0])
         listed = []
         for block in sorted(found):
             first = block * ROWS << 24
@@ -108,11 +109,11 @@ class MemoryRead:
         return listed
 
     def spelt_with(self, gram: str) -> Sequence[str]:
-        found: str = self.pages.dictionary(GRAMS, gram).get(gram, "")
+        found: str | None = self.pages.grams.get(gram)
         return found.split(" ") if found else ()
 
     def beginning_with(self, char: str) -> Sequence[str]:
-        return [term for page in self.pages.naming(char) for term in page if term[0] == char]
+        return list(self.pages.words.beginning_with(char))
 
     def marked(self, mark: str) -> set[int]:
         """The slots of the items that are found by a mark; see :func:`.memory.mark_of`."""
@@ -158,8 +159,14 @@ class MemoryRead:
         return self.found(known[0]) if known else None
 
     def duplicate(self, text: str, by: str, key: str) -> Item | None:
-        held = [self.found(seq) for seq in self.word(fingerprint(text, by)) or ()]
+        held = [self.found(seq) for seq in self.word(self.print_of(text, by)) or ()]
         return next((item for one in (key, "") for item in held if item.key == one), None)
+
+    def print_of(self, text: str, by: str) -> str:
+        """The fingerprint; of what was asked for last, without working it out again."""
+        if self._printed[:2] != (text, by):
+            self._printed = (text, by, fingerprint(text, by))
+        return self._printed[2]
 
     def size(self) -> tuple[int, int]:
         return self.state["items"], self.state["bytes"]
@@ -176,6 +183,7 @@ class MemoryRead:
 
     def counts(self) -> Counts:
         get = self.state
+        oldest, newest = self._edges()
         return Counts(
             items=get["items"],
             gists=get["gists"],
@@ -185,20 +193,26 @@ class MemoryRead:
             merged=get["merged"],
             shrunk=get["shrunk"],
             dropped=get["dropped"],
-            oldest=self._edge("min"),
-            newest=self._edge("max"),
+            oldest=oldest,
+            newest=newest,
         )
 
-    def _edge(self, which: str) -> int:
-        """The first or the last moment at which an item was said, whenever it was remembered."""
+    def _edges(self) -> tuple[int, int]:
+        """The first and the last moment at which an item was said, whenever it was remembered."""
         # The keys of canonical JSON are in order, so an item begins with {"at": and the number. SQL
-        # finds which one it is in a hundredth of the time of reading all; that one is then checked.
+        # finds which ones they are in a hundredth of the time of reading all; those are checked.
+        # The first is mostly near the beginning and the last near the end, so that one look over
+        # all items is enough.
         at = "CAST(CAST(substr(data, 7, 20) AS TEXT) AS INTEGER)"
-        sql = f"SELECT seq, {which}({at}) FROM items"  # noqa: S608 (one of two words)
-        (seq, _) = self.connection.execute(sql).fetchone()
-        if (seq is None) != (self.state["items"] == 0):
-            raise self.pages.damaged("its items do not fit their number")
-        return self.found(seq).at if seq is not None else 0
+        edges = self.connection.execute(f"SELECT min({at}), max({at}) FROM items").fetchone()  # noqa: S608
+        found = []
+        for edge, order in zip(edges, ("ASC", "DESC")):
+            sql = f"SELECT seq FROM items WHERE {at} IS ? ORDER BY seq {order} LIMIT 1"  # noqa: S608
+            row = self.connection.execute(sql, (edge,)).fetchone()
+            if (row is None) != (self.state["items"] == 0):
+                raise self.pages.damaged("its items do not fit their number")
+            found.append(self.found(row[0]).at if row else 0)
+        return found[0], found[1]
 
     def was_taken(self, number: int) -> bool:
         return bool(

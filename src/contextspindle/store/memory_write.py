@@ -7,12 +7,12 @@ items that have to go for it.
 from __future__ import annotations
 
 from ..core import canon, recall
-from ..core.memory import GIST, Entry, Item, Note, entry_of, item_document
-from ..core.retention import RAREST, weight_of
+from ..core.memory import FULL, GIST, Entry, Item, Note, entry_of
+from ..core.retention import RAREST, gist, weight_of, worth
 from ..core.text import size
 from .driver import driver
-from .memory_pages import GRAMS, PLACES, ROWS, SESSIONS, SLOTS, WORDS, mark
-from .memory_read import MISREAD, MemoryRead, fingerprint, said
+from .memory_pages import SESSIONS, SLOTS, mark
+from .memory_read import MISREAD, MemoryRead, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-FEW = 6
+    from .memory_pages import Held
+
+FEW = 32
 """So many places of a term stand in the dictionary itself."""
 MOST_DEAD = 64
 """Terms of one dictionary page that no item holds any more and that are still counted."""
@@ -33,12 +35,21 @@ _UPDATE = (
     "UPDATE items SET by_items = ?, by_bytes = ?, data = ?, mark = ?, entry = ?, entry_mark = ?"
     " WHERE seq = ?"
 )
+_ROW = "SELECT seq, data, mark, entry, entry_mark, by_items, by_bytes FROM items"
+_ONE = f"{_ROW} WHERE seq = ?"
+_IN_TURN = f"{_ROW} WHERE seq > ? ORDER BY seq LIMIT ?"
+_CHEAPEST = {
+    "items": "SELECT seq FROM items WHERE by_items IS NOT NULL AND seq <> ?"
+    " ORDER BY by_items, seq LIMIT ?",
+    "bytes": "SELECT seq FROM items WHERE by_bytes IS NOT NULL AND seq <> ?"
+    " ORDER BY by_bytes, seq LIMIT ?",
+}
 _NO_SLOT = (0, 0, -1, -1, 0, 0, 0, 0)
 _NO_SESSION = (0, 0, -1, -1)
 
 
 def _row_of(item: Item, seq: int) -> tuple[bytes, int, int]:
-    data = canon.encode(item_document(item))
+    data = canon.encode(item._asdict())
     return data, mark(seq, data), seq
 
 
@@ -104,49 +115,30 @@ class MemoryWrite(MemoryRead):
         ``print_`` is the fingerprint of what it was before it became a gist.
         """
         state = self.state
-        state["next"] += 1
+        slot, at = self._free_slot(), now if note.at is None else note.at
         item = Item(
-            seq=state["next"] - 1,
-            slot=self._free_slot(),
-            text=note.text,
-            by=note.by,
-            at=now if note.at is None else note.at,
-            session=note.session,
-            source=note.source,
-            labels=note.labels,
-            key=note.key,
-            pinned=note.pinned,
-            tier="full",
-            times=1,
-            last=now,
-            weight=weight_of(note.text),
-        )
+            state["next"], slot, note.text, note.by, at, note.session, note.source, note.labels,
+            note.key, note.pinned, FULL, 1, now, weight_of(note.text),
+        )  # fmt: skip
+        state["next"] += 1
         state["items"] += 1
         state["seen"] += 1
         state["pinned"] += item.pinned
         state["bytes"] += size(item.text)
-        entry = entry_of(item)
+        entry = entry_of(item, self._store.lexicon)
         number = self._session(item.session)
         before = -1
         if number:
-            length, count, last, _ = self.pages.sessions(number >> 7)[number & 127]
-            before = last
-            self._set_session(number, (length + entry.length, count + 1, item.slot, -1))
+            length, count, before, _ = self.pages.sessions(number >> 7)[number & 127]
+            self._set_session(number, (length + entry.length, count + 1, slot, -1))
             if before >= 0:
-                self._set_slot(before, after=item.slot)
-        self._set_slot(
-            item.slot,
-            seq=item.seq,
-            session=number,
-            before=before,
-            after=-1,
-            speaker=recall.name_mark(item.by) if item.by else 0,
-        )
+                self._link(before, after=slot)
+        speaker = recall.name_mark(item.by) if item.by else 0
+        self.pages.put(SLOTS, slot, (item.seq, number, before, -1, speaker, *_says(entry)))
         self._index(item, entry)
-        print_ = print_ or fingerprint(item.text, item.by)
-        page = self.pages.changing(WORDS, print_)
+        print_ = print_ or self.print_of(item.text, item.by)
         # One text may be the value of several keys, and stand without one besides.
-        page[print_] = [item.seq, *page.get(print_, ())]
+        self.pages.words.set(print_, [item.seq, *(self.word(print_) or ())])
         if item.key:
             self._name(item)
         self._keep(item, entry, print_, _INSERT)
@@ -154,8 +146,7 @@ class MemoryWrite(MemoryRead):
 
     def _name(self, item: Item) -> None:
         """The item is found by its key."""
-        word = "@" + item.key
-        self.pages.changing(WORDS, word)[word] = [item.seq]
+        self.pages.words.set("@" + item.key, [item.seq])
 
     def change(self, item: Item, after: Item) -> Item:
         """What was remembered of an item, as ``after`` says: all but its text and its session, and
@@ -168,6 +159,7 @@ class MemoryWrite(MemoryRead):
         self.connection.execute(
             "UPDATE items SET data = ?, mark = ? WHERE seq = ?", _row_of(after, item.seq)
         )
+        self.pages.held.pop(item.seq, None)
         if after.pinned != item.pinned:
             self.record(after, self.worth(after))
         return after
@@ -181,14 +173,16 @@ class MemoryWrite(MemoryRead):
         """The same item with another text: its gist, or the whole again."""
         row = self._entry(item.seq)
         after = item._replace(text=text, tier=tier)
-        entry = entry_of(after)
+        entry = entry_of(after, self._store.lexicon)
         # A gist has most of its terms from the whole, where it is short in the same places.
         old = row["terms"]
-        stay = {term for term, places in entry.terms.items() if old.get(term) == [*places]}
+        stay = {term for term, places in entry.terms.items() if old.get(term) == places}
         self._unindex(item, row, stay)
         self.state["bytes"] += size(text) - size(item.text)
         self.state["gists"] += (tier == GIST) - (item.tier == GIST)
-        number = self._slot(item.slot)[1]
+        record = self._slot(item.slot)
+        self.pages.put(SLOTS, item.slot, (*record[:5], *_says(entry)))
+        number = record[1]
         if number:
             length, count, last, free = self.pages.sessions(number >> 7)[number & 127]
             self._set_session(number, (length - row["length"] + entry.length, count, last, free))
@@ -207,9 +201,9 @@ class MemoryWrite(MemoryRead):
         state["bytes"] -= size(item.text)
         _, number, before, after, _, _, _, _ = self._slot(item.slot)
         if before >= 0:
-            self._set_slot(before, after=after)
+            self._link(before, after=after)
         if after >= 0:
-            self._set_slot(after, before=before)
+            self._link(after, before=before)
         if number:
             length, count, last, _ = self.pages.sessions(number >> 7)[number & 127]
             if count > 1:
@@ -219,57 +213,63 @@ class MemoryWrite(MemoryRead):
                 self._set_session(number, (0, 0, -1, state["free_session"]))
                 state["free_session"] = number
                 state["sessions"] -= 1
-                self._drop_word(">" + item.session)
-        self._set_slot(
-            item.slot, seq=0, session=0, before=-1, after=state["free_slot"], speaker=0,
-            length=0, flags=0, information=0,
-        )  # fmt: skip
+                self.pages.words.set(">" + item.session, None)
+        self.pages.put(SLOTS, item.slot, (0, 0, -1, state["free_slot"], 0, 0, 0, 0))
         state["free_slot"] = item.slot
         for word in (row["print"], "@" + item.key):
             known = self.word(word) or []
-            if known == [item.seq]:
-                self._drop_word(word)
-            elif item.seq in known:
+            if item.seq in known:
                 rest = [seq for seq in known if seq != item.seq]
-                self.pages.changing(WORDS, word)[word] = rest
+                self.pages.words.set(word, rest or None)
         self.connection.execute("DELETE FROM items WHERE seq = ?", (item.seq,))
+        self.pages.held.pop(item.seq, None)
 
     def cheapest(self, by: str, count: int, besides: int) -> list[Item]:
         """Items worth the least when they were last looked at; pinned ones never."""
-        column = "by_bytes" if by == "bytes" else "by_items"
-        sql = (
-            f"SELECT seq, data, mark FROM items WHERE {column} IS NOT NULL AND seq <> ?"  # noqa: S608
-            f" ORDER BY {column}, seq LIMIT ?"
-        )
-        return [self.read_row(*row) for row in self.connection.execute(sql, (besides, count))]
+        rows = self.connection.execute(_CHEAPEST[by], (besides, count)).fetchall()
+        # Most are among the least the next time again.
+        held = self.pages.held
+        self.pages.held = {seq: held.get(seq) or self._row(seq) for (seq,) in rows}
+        return [found[0] for found in self.pages.held.values()]
 
     def worth(self, item: Item) -> tuple[int, int]:
         """What the item is worth now: as one of the items, and by its bytes."""
-        return self._worth(self._entry(item.seq), item)
+        head = (self.pages.held.get(item.seq) or self._row(item.seq))[2]
+        return self._worth(item, head["rarest"], head["length"])
 
     def record(self, item: Item, worth: tuple[int, int]) -> None:
         """That is what the item was worth when it was last looked at."""
         kept = _recorded(worth, item)
+        held = self.pages.held.get(item.seq)
+        if held:
+            if held[3] == kept:
+                return
+            self.pages.held[item.seq] = (*held[:3], kept)
         self.connection.execute(
-            "UPDATE items SET by_items = ?, by_bytes = ? WHERE seq = ?"
-            " AND (by_items IS NOT ? OR by_bytes IS NOT ?)",
-            (*kept, item.seq, *kept),
+            "UPDATE items SET by_items = ?, by_bytes = ? WHERE seq = ?", (*kept, item.seq)
         )
 
-    def next_in_turn(self) -> Item | None:
+    def in_turn(self, count: int) -> list[Item]:
         """One item after the other, so that each is looked at again in a while."""
-        sql = "SELECT seq, data, mark FROM items WHERE seq > ? ORDER BY seq LIMIT 1"
-        row = self.connection.execute(sql, (self.state["turn"],)).fetchone()
-        if row is None:
-            row = self.connection.execute(sql, (-1,)).fetchone()
-        if row is None:
-            return None
-        self.state["turn"] = row[0]
-        return self.read_row(*row)
+        found: list[Item] = []
+        for turn in (self.state["turn"], -1):
+            wanted = (turn, count - len(found))
+            for row in self.connection.execute(_IN_TURN, wanted).fetchall():
+                self.pages.held[row[0]] = held = self._sound(*row)
+                found.append(held[0])
+            if len(found) == count:
+                break
+        if found:
+            self.state["turn"] = found[-1].seq
+        return found
 
-    def ever(self, term: str) -> int:
+    def gist(self, item: Item) -> str:
+        """What is left of it; see :func:`.retention.gist`."""
+        return gist(item.text, self._ever, self._store.lexicon)
+
+    def _ever(self, term: str) -> int:
         """How many items ever held a term."""
-        known = self.word(term)
+        known = self.pages.words.get(term)
         return known[2] if known else 0
 
     def count(self, what: str) -> None:
@@ -287,39 +287,46 @@ class MemoryWrite(MemoryRead):
 
     def _keep(self, item: Item, entry: Entry, print_: str, how: str) -> None:
         # The rarest first: what the item is worth depends on them alone.
-        rarest = sorted((self.ever(term), term) for term in entry.said)[:RAREST]
-        row = {
-            "terms": {term: [*places] for term, places in entry.terms.items()},
-            "rarest": [term for _, term in rarest],
-            "length": entry.length,
-            "print": print_,
-        }
-        entry_data = canon.encode(row)
+        rarest = sorted([(self._ever(term), term) for term in entry.said])[:RAREST]
+        named = [term for _, term in rarest]
+        entry_data = canon.encode(
+            {"terms": entry.terms, "rarest": named, "length": entry.length, "print": print_}
+        )
         data, data_mark, seq = _row_of(item, item.seq)
-        worth = _recorded(self._worth(row, item), item)
+        worth = _recorded(self._worth(item, named, entry.length), item)
         written = (*worth, data, data_mark, entry_data, mark(seq, entry_data), seq)
         if not self.connection.execute(how, written).rowcount:
             raise self.pages.damaged(f"item m-{seq} is not there")
+        self.pages.held.pop(seq, None)
 
     def _entry(self, seq: int) -> dict[str, Any]:
         """How an item stands in the index, as it was written there."""
-        row = self.connection.execute(
-            "SELECT entry, entry_mark FROM items WHERE seq = ?", (seq,)
-        ).fetchone()
-        if row is None or type(row[0]) is not bytes or mark(seq, row[0]) != row[1]:
-            raise self.pages.damaged(f"the entry of item m-{seq}")
-        found: dict[str, Any] = canon.decode(row[0])
+        entry = (self.pages.held.get(seq) or self._row(seq))[1]
+        found: dict[str, Any] = canon.decode(entry)
         return found
 
-    def _worth(self, row: dict[str, Any], item: Item) -> tuple[int, int]:
-        from ..core.retention import worth
+    def _row(self, seq: int) -> Held:
+        row = self.connection.execute(_ONE, (seq,)).fetchone()
+        if row is None:
+            raise self.pages.damaged(f"item m-{seq} is not there")
+        return self._sound(*row)
 
-        known = map(self.word, row["rarest"])
+    def _sound(
+        self, seq: int, data: Any, kept: int, entry: Any, entry_kept: int, *recorded: Any
+    ) -> Held:
+        """A row as it was written."""
+        item = self.read_row(seq, data, kept)
+        if type(entry) is not bytes or mark(seq, entry) != entry_kept:
+            raise self.pages.damaged(f"the entry of item m-{seq}")
+        return item, entry, canon.decode(entry[: entry.index(b',"terms":')] + b"}"), recorded
+
+    def _worth(self, item: Item, rarest: list[str], length: int) -> tuple[int, int]:
+        known = map(self.pages.words.get, rarest)
         return worth(
             [(one[2], one[1]) if one else (1, 1) for one in known],
             self.state["seen"],
             item.weight,
-            row["length"],
+            length,
             size(item.text),
         )
 
@@ -328,90 +335,83 @@ class MemoryWrite(MemoryRead):
         state = self.state
         state["passages"] += recall.passages(entry.length)
         state["terms"] += entry.length
-        self._set_slot(
-            item.slot,
-            length=min(entry.length, 0xFFFF),
-            flags=entry.flags,
-            information=entry.information,
-        )
-        first = item.slot << 24
+        words, changing = self.pages.words, self.pages.changing
+        block, first, first_there = item.slot >> 7, item.slot << 24, (item.slot & 127) << 24
         for term, places in entry.terms.items():
             if stay and term in stay:
                 continue
-            page = self.pages.changing(WORDS, term)
-            known = page.get(term)
+            known = words.get(term)
             if known is None:
-                known = page[term] = [state["number"], 0, 0, []]
+                known = [state["number"], 0, 0, []]
                 state["number"] += 1
                 self._spell(term)
+            words.set(term, known)
+            number, _, _, few = known
             known[1] += len(places)
             known[2] += stay is None
-            listed = known[3]
-            if listed is not None:
-                listed += [first + one for one in places]
-                if len(listed) <= FEW:
-                    listed.sort()
-                    continue
+            if few is None:
+                there = changing(number, block)
+                there += [first_there + one for one in places]
+                there.sort()
+                continue
+            few += [first + one for one in places]
+            few.sort()
+            if len(few) > FEW:
                 known[3] = None
-            else:
-                listed = [first + one for one in places]
-            blocks = self.pages.places(known[0])
-            for one in listed:
-                block = one >> 31
-                blocks.setdefault(block, []).append(one - (block * ROWS << 24))
-                self.pages.touch(PLACES | known[0] << 16 | block)
-            for block in {one >> 31 for one in listed}:
-                blocks[block].sort()
+                for one in few:
+                    changing(number, one >> 31).append(one & 0x7FFFFFFF)
 
     def _unindex(self, item: Item, row: dict[str, Any], stay: Collection[str] = ()) -> None:
         self.state["passages"] -= recall.passages(row["length"])
         self.state["terms"] -= row["length"]
-        block, slot = item.slot >> 7, item.slot & 127
+        words, changing = self.pages.words, self.pages.changing
+        block, first, first_there = item.slot >> 7, item.slot << 24, (item.slot & 127) << 24
         for term, places in row["terms"].items():
             if term in stay:
                 continue
-            page = self.pages.changing(WORDS, term)
-            known = page.get(term)
+            known = words.get(term)
             if known is None:
                 raise self.pages.damaged("a term of an item is not in the dictionary")
+            words.set(term, known)
+            number, _, _, few = known
             known[1] -= len(places)
-            if known[3] is not None:
-                known[3] = [one for one in known[3] if one >> 24 != item.slot]
-            else:
-                blocks = self.pages.places(known[0])
-                blocks[block] = [one for one in blocks[block] if one >> 24 != slot]
-                self.pages.touch(PLACES | known[0] << 16 | block)
-                if not known[1]:
-                    known[3] = []
+            try:
+                if few is None:
+                    there = changing(number, block)
+                    for one in places:
+                        there.remove(first_there + one)
+                else:
+                    for one in places:
+                        few.remove(first + one)
+            except ValueError:
+                raise self.pages.damaged("an item is not where its terms are") from None
             if not known[1]:
+                known[3] = []
                 if term[0] == "#":  # a mark; how often there was one is never asked
-                    del page[term]
-                self._bury(page)
+                    words.set(term, None)
+                self._bury(term)
 
-    def _bury(self, page: dict[str, Any]) -> None:
-        """Forget terms that no item holds any more, the least met first, when they are many."""
+    def _bury(self, term: str) -> None:
+        """Forget terms of the page of ``term`` that no item holds any more, the least met first,
+        when they are many."""
+        words = self.pages.words
+        if words.most_with(term, ",[]]") <= MOST_DEAD:
+            return
         dead = sorted(
-            (known[2], known[0], term)
-            for term, known in page.items()
+            (known[2], known[0], one)
+            for one, known in words.page_of(term).items()
             if len(known) == 4 and not known[1]
         )
-        if len(dead) <= MOST_DEAD:
-            return
-        for _, _, term in dead[: MOST_DEAD // 2]:
-            del page[term]
-            for gram in recall.grams(term):
-                spelt = self.pages.changing(GRAMS, gram)
-                rest = [one for one in spelt.get(gram, "").split(" ") if one != term]
-                spelt[gram] = " ".join(rest)
+        for _, _, one in dead[: MOST_DEAD // 2] if len(dead) > MOST_DEAD else ():
+            words.set(one, None)
+            for gram in recall.grams(one):
+                spelt = (self.pages.grams.get(gram) or "").split(" ")
+                self.pages.grams.set(gram, " ".join([other for other in spelt if other != one]))
 
     def _spell(self, term: str) -> None:
         for gram in recall.grams(term):
-            spelt = self.pages.changing(GRAMS, gram)
-            known = spelt.get(gram)
-            spelt[gram] = f"{known} {term}" if known else term
-
-    def _drop_word(self, word: str) -> None:
-        del self.pages.changing(WORDS, word)[word]
+            known = self.pages.grams.get(gram)
+            self.pages.grams.set(gram, f"{known} {term}" if known else term)
 
     def _session(self, name: str) -> int:
         """The number of a session, a new one if it is not known; 0 for none."""
@@ -432,7 +432,7 @@ class MemoryWrite(MemoryRead):
             self.pages.append(SESSIONS, number, _NO_SESSION)
         self._set_session(number, (0, 0, -1, -1))
         state["sessions"] += 1
-        self.pages.changing(WORDS, word)[word] = [number]
+        self.pages.words.set(word, [number])
         return number
 
     def _set_session(self, number: int, row: tuple[int, int, int, int]) -> None:
@@ -452,7 +452,16 @@ class MemoryWrite(MemoryRead):
     def _slot(self, slot: int) -> recall.Record:
         return self.pages.slots(slot >> 7)[slot & 127]
 
-    def _set_slot(self, slot: int, **fields: int) -> None:
-        names = ("seq", "session", "before", "after", "speaker", "length", "flags", "information")
-        fresh = tuple([fields.get(name, was) for name, was in zip(names, self._slot(slot))])
-        self.pages.put(SLOTS, slot, fresh)
+    def _link(self, slot: int, *, before: int = -2, after: int = -2) -> None:
+        """The slots of its neighbours in its session are others."""
+        record = [*self._slot(slot)]
+        if before != -2:
+            record[2] = before
+        if after != -2:
+            record[3] = after
+        self.pages.put(SLOTS, slot, tuple(record))
+
+
+def _says(entry: Entry) -> tuple[int, int, int]:
+    """What a record says of the text of its item."""
+    return min(entry.length, 0xFFFF), entry.flags, entry.information

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import struct
+
 import pytest
 
-from contextspindle.core.memory import MAX_TEXT, Note
+from contextspindle.actions.memory import Memory
+from contextspindle.core.memory import MAX_TEXT, Limits, Note
 from contextspindle.errors import InvalidInput, ItemNotFound, MemoryFull, MemoryNotFound
+from contextspindle.store.memory import MemoryStore
+from contextspindle.store.memory_pages import PLACES, WORDS, bucket, mark
+from tests.databases import by_hand
 
 from .conftest import recalled
 
@@ -155,6 +162,7 @@ def test_a_limit_out_of_range_is_refused(memory, limit):
         Note(" \n"),
         Note("x" * (MAX_TEXT + 1)),
         Note("x", by="b" * 300),
+        Note("x", labels=("l", " ")),
         Note("x", labels=tuple("abcdefghijklmnopqrstuvw")),
     ],
 )
@@ -255,3 +263,120 @@ def test_notes_from_elsewhere_come_once_even_if_forgotten(memory):
     again = memory.take_in([*notes, Note("three")], "there")
     assert (again.added, again.merged, again.before) == (1, 0, 3)
     assert [item.text for item in memory.items()] == ["two", "three"]
+
+
+@pytest.mark.parametrize("text", ["\u2192 !!!", ":-)", "---", "\u20ac", "=>", "\u200b\u200b"])
+def test_a_text_without_a_word_is_recalled_by_its_signs(memory, text):
+    memory.remember(Note("prices in words !!!"))
+    memory.remember(Note("?! " + text))
+    kept = memory.remember(Note(text, labels=("sign",)))
+    (hit,) = memory.recall(f" {text}\n")
+    assert (hit.item, hit.why) == (kept.item, (text,))
+    assert recalled(memory, text, label="sign") == [text]
+    assert recalled(memory, "prices") == ["prices in words !!!"]
+    assert memory.verify() == []
+    memory.forget(kept.item.id)
+    assert recalled(memory, text) == []
+    assert memory.verify() == []
+
+
+def test_a_text_without_a_word_that_an_older_version_wrote_is_no_damage(open_memory, tmp_path):
+    open_memory().remember(Note("=>"))
+    path = tmp_path / ".continuum" / "memory.sqlite3"
+    with by_hand(path) as db:
+        (entry,) = db.execute("SELECT entry FROM items").fetchone()
+        older = entry.replace(b'"!=>":[1],', b"").replace(b',"!=>":[1]', b"")
+        assert older != entry
+        key = WORDS | bucket("!=>")
+        (page,) = db.execute("SELECT data FROM pages WHERE key = ?", (key,)).fetchone()
+        assert page.count(b'"') == 2
+        db.execute("UPDATE items SET entry = ?, entry_mark = ?", (older, mark(1, older)))
+        empty = (b"{}", mark(key, b"{}"), key)
+        db.execute("UPDATE pages SET data = ?, mark = ? WHERE key = ?", empty)
+    memory = open_memory()
+    assert memory.verify() == []
+    assert recalled(memory, "=>") == []
+    assert memory.rebuild(force=True).items == 1
+    assert recalled(memory, "=>") == ["=>"]
+
+
+FACTS = [
+    f"{('the parser', 'Amber', 'a cache of the heron')[number % 3]} {'is slow and ' * (number % 4)}"
+    f"keeps {number * 7} entries since {number % 28 + 1} May 2026, part {number % 9}"
+    for number in range(60)
+]
+
+
+def first_note(number):
+    by, session = f"by{number % 2}", f"s{number % 3}"
+    return Note(FACTS[number], by=by, session=session, key=f"k{number % 40}" if number % 4 else "")
+
+
+@pytest.mark.parametrize(("items", "bytes_"), [(30, 100_000), (1_000, 1_500), (25, 1_400)])
+def test_what_goes_is_the_same_whether_one_process_writes_or_many(tmp_path, clock, items, bytes_):
+    """What a process still holds of an earlier write says what it would read."""
+    paths = [str(tmp_path / name / "memory.sqlite3") for name in ("one", "many")]
+    one, many = [Memory(MemoryStore(path), Limits(items, bytes_), clock=clock) for path in paths]
+    for number, fact in enumerate(FACTS):
+        note = first_note(number)
+        assert many.remember(note) == one.remember(note)
+        for item in [item for item in one.items() if item.tier == "full"][:4]:
+            again = Note(item.text, by=item.by, session=item.session, key=item.key)
+            assert many.remember(again) == one.remember(again)
+        many = Memory(MemoryStore(paths[1]), Limits(items, bytes_), clock=clock)
+        if number % 10 == 9:
+            assert one.recall(fact) == many.recall(fact)
+    assert one.stats() == many.stats()
+    assert one.stats()[0].dropped + one.stats()[0].shrunk > 10
+    contents = []
+    for path in paths:
+        with by_hand(path) as db:
+            contents.append(
+                [
+                    db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+                    for table in ("state", "items", "pages", "taken")
+                ]
+            )
+    assert contents[0] == contents[1]
+
+
+def test_places_of_a_term_are_found_where_an_older_version_put_them(open_memory, tmp_path):
+    """It put those of a term on pages of their own when there were more than six."""
+    memory = open_memory()
+    for number in range(20):
+        memory.remember(Note(f"parser {number}"))
+    path = tmp_path / ".continuum" / "memory.sqlite3"
+    with by_hand(path) as db:
+        key = WORDS | bucket("parser")
+        (page,) = db.execute("SELECT data FROM pages WHERE key = ?", (key,)).fetchone()
+        words = json.loads(page)
+        number, _, _, places = words["parser"]
+        words["parser"][3] = None
+        older = json.dumps(words, separators=(",", ":"), sort_keys=True).encode()
+        apart = struct.pack(f"<{len(places)}I", *places)
+        key_apart = PLACES | number << 16
+        db.execute("INSERT INTO pages VALUES (?, ?, ?)", (key_apart, apart, mark(key_apart, apart)))
+        db.execute(
+            "UPDATE pages SET data = ?, mark = ? WHERE key = ?", (older, mark(key, older), key)
+        )
+    memory = open_memory(items=12)
+    assert len(recalled(memory, "parser", 30)) == 20
+    assert memory.verify() == []
+    assert len(memory.remember(Note("the parser again")).dropped) == 9
+    memory.forget("m-21")
+    assert len(recalled(memory, "parser", 30)) == 11
+    assert memory.verify() == []
+
+
+@pytest.mark.parametrize("name", ['say "no"', "back\\slash", 'x","y":[1', "a\nb", "'", "été 数"])
+def test_keys_and_sessions_of_any_signs_are_found_by_another_process(open_memory, tmp_path, name):
+    first = open_memory().remember(Note("from main", key=name, session=name))
+    memory = open_memory()
+    assert memory.remember(Note("from release", key=name, session=name)).replaced == first.item.id
+    assert recalled(open_memory(), "release", session=name) == ["from release"]
+    assert open_memory().verify() == []
+    with by_hand(tmp_path / ".continuum" / "memory.sqlite3") as db:
+        (pages,) = zip(*db.execute("SELECT data FROM pages WHERE key < ?", (3 << 48,)), strict=True)
+    assert "@" + name in {word for page in pages for word in json.loads(page)}
+    open_memory().forget("m-2")
+    assert open_memory().recall("release", session=name) == ()

@@ -193,3 +193,24 @@ def test_a_sound_memory_is_rebuilt_only_when_it_is_forced(project):
     assert [one.name for one in folder.iterdir() if "kept" in one.name] == []
     kept = project("memory", "rebuild", "--force", "--json").data["kept"]
     assert (folder / kept).is_file()
+
+
+def test_an_empty_key_label_or_filter_is_refused_and_not_taken_for_none(project):
+    assert project("remember", "deploys go out from main", "--label", "ops").status == 0
+    for words in (
+        ("remember", "another", "--key", ""),
+        ("remember", "another", "--label", " "),
+        ("recall", "deploys", "--session", ""),
+        ("recall", "deploys", "--source", " "),
+        ("recall", "deploys", "--label", ""),
+    ):
+        done = project(*words, "--json")
+        assert (done.status, done.error["code"]) == (2, "INVALID_INPUT"), words
+        assert "empty" in done.error["message"]
+    assert project("stats", "--json").data["items"] == 1
+
+
+def test_a_text_of_signs_alone_is_recalled_by_them(project):
+    project("remember", "=> !!!")
+    assert hits(project, "=>!!!") == ["=> !!!"]
+    assert "why: =>!!!" in project("recall", "=>!!!").out.decode()

@@ -236,15 +236,19 @@ class Candidates:
         return 1 / self._uses.get(tool, 1)
 
     def _thin_out(self) -> None:
-        """Forget the half that promises least, never the human's words."""
+        """Forget the half that promises least, of the human's words only those of long ago, where
+        there is nothing else; a quarter is free then, so that this is seldom done."""
         weight = self.terms.weights()
-
-        def promise(passage: Passage) -> float:
-            return sum(map(weight, passage.terms)) / ranking.cost(passage.item)
-
-        limit = sorted(map(promise, self._kept))[len(self._kept) // 2]
-        self._kept = [p for p in self._kept if p.item.section != FOUND or promise(p) > limit]
-        del self._kept[:-KEPT]
+        promised = [
+            sum(map(weight, passage.terms)) / ranking.cost(passage.item) for passage in self._kept
+        ]
+        limit = sorted(promised)[len(promised) // 2]
+        self._kept = [
+            passage
+            for passage, value in zip(self._kept, promised)
+            if passage.item.section != FOUND or value > limit
+        ]
+        del self._kept[: -KEPT * 3 // 4]
 
 
 def _ends(turn: Turn, pieces: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -210,3 +210,17 @@ def test_a_name_that_is_cut_within_a_secret_is_none():
         text = f"{'a ' * (before // 2)}{secret} b"
         candidates.act(Turn(1, CALL, text, EDIT, "Edit", "c1", "yawl.py"), "yawl.py")
         assert not any(secret[4:12] in passage.item.text for passage in candidates)
+
+
+def test_many_words_of_the_human_are_thinned_out_now_and_then_and_not_at_every_word():
+    candidates = Candidates()
+    dropped = before = 0
+    for number in range(9_000):
+        text = f"Please mend the mast_{number} first, then the keel."
+        candidates.hear(Turn(number, SAID, text, PROMPT), text, "", {"mend", f"mast_{number}"})
+        candidates.read(Turn(number, TEXT, "All clean."), "All clean.", WRITTEN)
+        now = len(candidates._kept)
+        dropped += now < before
+        before = now
+    assert dropped in (1, 2, 3)
+    assert [passage.item.line for passage in candidates][-1] == 8_999

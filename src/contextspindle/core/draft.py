@@ -123,7 +123,7 @@ class Draft(Value):
             if not isinstance(fields, list) or len(fields) < 2:
                 continue
             sound = [*map(type, fields)] == _TYPES and fields[0] in SECTIONS
-            if sound and fields[2] >= 0 <= fields[6]:
+            if sound and fields[2] >= 0 <= fields[6]:  # as it was written: nearly always
                 items.append(Item(*fields))
                 continue
             section, text, line, seal, about, mark, at = [*fields, *_DEFAULTS[len(fields) - 2 :]][

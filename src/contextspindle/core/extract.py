@@ -151,10 +151,10 @@ class Extractor:
             self._follow(turn, [shown])
             self._candidates.act(turn, shown)
         elif kind == RESULT:
-            expected = turn.via == EDIT and not turn.failed
-            rows = (
-                [] if expected and not self._candidates.is_rare(turn.tool) else telling_rows(turn)
-            )
+            routine = turn.via == EDIT and not turn.failed
+            # Of an edit that went well nothing is shown, unless its tool is hardly ever used.
+            shows = not routine or self._candidates.is_rare(turn.tool)
+            rows = telling_rows(turn) if shows else []
             self._follow(turn, rows)
             self._candidates.show(turn, rows)
         elif kind == DETAIL:

@@ -47,8 +47,8 @@ def terms(text: str) -> set[str]:
 def _words(text: str) -> list[str]:
     """Runs of word characters, joined inside by such signs, a `#` before some.
 
-    As ``re.findall(r"#?\\w+(?:[._/:@-]+\\w+)*", text)`` gives them, which a new process would pay
-    for with a tenth of its time.
+    As ``re.findall(r"#?\\w+(?:[._/:@-]+\\w+)*", text)`` gives them: importing ``re`` is
+    dear to a process that has just started.
     """
     if "#" in text:
         text = text.replace("#", " #")

@@ -204,9 +204,11 @@ class MemoryRead:
         # The first is mostly near the beginning and the last near the end, so that one look over
         # all items is enough.
         at = "CAST(CAST(substr(data, 7, 20) AS TEXT) AS INTEGER)"
-        edges = self.connection.execute(f"SELECT min({at}), max({at}) FROM items").fetchone()  # noqa: S608
+        ends = f"SELECT min({at}), max({at}) FROM items"  # noqa: S608 (our own words)
+        edges = self.connection.execute(ends).fetchone()
         found = []
         for edge, order in zip(edges, ("ASC", "DESC")):
+            # Of our own words too: the expression above, and one of two orders.
             sql = f"SELECT seq FROM items WHERE {at} IS ? ORDER BY seq {order} LIMIT 1"  # noqa: S608
             row = self.connection.execute(sql, (edge,)).fetchone()
             if (row is None) != (self.state["items"] == 0):

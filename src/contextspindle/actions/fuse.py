@@ -11,7 +11,7 @@ from ..core.text import clean, folded, quoted, shortened, size
 from ..core.transcript import CLOSING, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import InvalidInput, NotFound, SnapshotNotFound, SpindleError, TranscriptUnreadable
-from .moment import BY_HAND, present, session_of
+from .moment import BY_HAND, LATE, present, session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,6 +164,10 @@ class Fuse:
             snapshot["lost"] = lost
         if origin:
             snapshot["from"] = origin
+        if trigger == LATE and newest and "told" in newest:
+            from .summary import still_told
+
+            snapshot["told"] = still_told(newest, draft)
         try:
             place = self._drift.place(cwd) if self._drift is not None else {}
         except _STRANGE:
@@ -218,6 +222,7 @@ class Fuse:
         thorough: bool = False,
         another: bool = False,
         reader: str | None = None,
+        late: Callable[[dict[str, Any] | None], bool] | None = None,
     ) -> Restored:
         """What an agent needs to go on with ``session``, in at most ``budget`` bytes.
 
@@ -227,7 +232,8 @@ class Fuse:
         ``thorough`` looks at large checkouts too, where nobody waits.  For ``another`` session the
         start of its id is enough.  ``reader`` is who asks, as far as that is known; None is the
         session itself.  What may not be the reader's own is said to be so, and no claim in it is
-        anybody's to carry.
+        anybody's to carry.  ``late`` is shown the session's newest snapshot, saves what that does
+        not know yet, and tells whether it did.
         """
         from . import relay
 
@@ -240,6 +246,8 @@ class Fuse:
             session = relay.named(self._log, session or "")
         key = session_key(session, agent) if session is not None else None
         snapshot = self._log.newest(key)
+        if late is not None and late(snapshot):
+            snapshot = self._log.newest(key)
         if previous:
             snapshot = self._story(snapshot, previous, agent)
         whose = relay.of_another if another else relay.in_doubt(self._log, session, reader)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 BY_HAND = "by hand"
 """The trigger of a snapshot whose session is a name of the user's own."""
+LATE = "late"
+"""The trigger of a save that a restore was made to do: what it is to tell was not saved before."""
 _CLOSED = ("completed", "done", "cancelled", "deleted")
 
 
@@ -57,7 +59,7 @@ def present(
         harness = beside(snapshot.get("harness", ""))
         if not told:
             named = "" if snapshot.get("trigger") == BY_HAND else session
-            told = _told(draft, harness.summary(path, named, _read_up_to(snapshot)))
+            told = _told(draft, harness.summary(path, named, read_up_to(snapshot)))
         if not agent:
             steps = harness.steps(path, session)
             if steps is not None:
@@ -83,7 +85,8 @@ def _told(draft: Draft, summary: str) -> str:
     return marks(draft, summary)
 
 
-def _read_up_to(snapshot: dict[str, Any]) -> int:
+def read_up_to(snapshot: dict[str, Any]) -> int:
+    """The bytes that the transcript of ``snapshot`` had when it was read; 0 if none are told."""
     reading = snapshot.get("reading")
     size = reading.get("bytes") if isinstance(reading, dict) else 0
     return size if isinstance(size, int) and size >= 0 else 0

@@ -18,6 +18,7 @@ from .reply import Reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .. import workspace as spaces
@@ -418,11 +419,16 @@ def _restore_for(call: Call, event: Event, deadline: Deadline) -> str:
         space = workspace.for_fuse(call.values["workspace"] or "", start=event.cwd or None)
     except WorkspaceNotFound:
         return ""
-    return _told(call, space, event).text
+    return _told(call, space, event, deadline).text
 
 
-def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
-    """What an agent is told at this event."""
+def _told(
+    call: Call, space: spaces.Workspace, event: Event, deadline: Deadline | None = None
+) -> Restored:
+    """What an agent is told at this event.
+
+    With a ``deadline``, what the transcript came to hold since the last save is saved before that.
+    """
     from .. import workspace
     from ..actions.fuse import MAX_BUDGET, MIN_BUDGET, Restored
     from ..core.transcript import CLOSING, NOTHING_QUOTED
@@ -439,6 +445,7 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
         # A setting beyond what a harness takes in must not cost the agent its record.
         budget = min(space.settings.fuse_budget, MAX_BUDGET) - (text.size(mark) + 1 if mark else 0)
         budget = max(MIN_BUDGET, budget)
+        late = _late(call, space, event, deadline) if deadline is not None else None
         try:
             if event.summary:
                 fuse.hear(event.session, event.summary)
@@ -446,7 +453,9 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
             _incident(space, "restore", event, error)
         try:
             since = _sessions_before(space, event)
-            found = fuse.restore(event.session, budget, agent=event.agent, previous=since)
+            found = fuse.restore(
+                event.session, budget, agent=event.agent, previous=since, late=late
+            )
         except SnapshotNotFound:
             if not mark:
                 return nothing
@@ -465,6 +474,34 @@ def _told(call: Call, space: spaces.Workspace, event: Event) -> Restored:
         space.canary().given(workspace.now(), event.session, _harness(call), event.transcript)
     _hand_over(space, event, said)
     return found._replace(text=said)
+
+
+def _late(
+    call: Call, space: spaces.Workspace, event: Event, deadline: Deadline
+) -> Callable[[dict[str, Any] | None], bool]:
+    """What saves the talk that was written behind the newest snapshot, or that none was made of.
+
+    A program may write down late what was said before a compaction, or tell of it only afterwards.
+    """
+    from .. import workspace
+    from ..actions.moment import LATE, read_up_to
+
+    harness = workspace.harness(_harness(call))
+
+    def late(newest: dict[str, Any] | None) -> bool:
+        try:
+            found, after = _located(call, event)._replace(trigger=LATE), 0
+            if newest is not None and "draft" in newest:
+                if newest.get("transcript") != found.transcript:
+                    return False  # what the other one held is not given up for it
+                after = read_up_to(newest)
+            end = harness.said_up_to(found.transcript, after)
+            return bool(end) and _saved(call, space, found, deadline, end) is not None
+        except Exception as error:  # then what was saved before is what there is
+            _incident(space, "restore", event, error)
+            return False
+
+    return late
 
 
 def _hand_over(space: spaces.Workspace, event: Event, said: str) -> None:

@@ -10,6 +10,7 @@ An adapter is a module with these names; what it does not do specially it says i
     steps(path, session)                the agent's list of steps as it is now, or None
     forked_from(path, session)          session and time of the snapshot that a fork goes on from
     compacted(path, after)              where a compaction stands behind that byte, if any does
+    said_up_to(path, after)             where talk ends that was written behind that byte, late
     parse_event(payload)                a hook's payload as a neutral Event, or EventUnknown
     injection(text, event)              what to print so that the agent reads the text
     HOOKS                               the hooks to install; none, if it has no settings
@@ -61,6 +62,10 @@ if TYPE_CHECKING:
 
             -1 if none came about; None if one may still be under way.
             """
+
+        def said_up_to(self, path: str, after: int) -> int:
+            """Where the talk ends that was written behind byte ``after``, ahead of the latest
+            compaction; 0 for none, and for a program whose lines are there when a hook is run."""
 
         def parse_event(self, payload: object) -> Event:
             """The neutral event of a hook payload."""

@@ -68,6 +68,30 @@ def own_words(source: str) -> str:
     return source.strip("\r\n") if source.strip() else ""
 
 
+_SUMMARY_OPENING = "This session is being continued from a previous conversation"
+_SUMMARY_ENDS = (
+    "\nIf you need specific details from before compaction",
+    "\nPlease continue the conversation from where we left",
+    "\nContinue the conversation from where it left off",
+)
+_SUMMARY_END = 2_500  # its characters at most, with the path in it
+
+
+def summary_words(source: str) -> str:
+    """The summary in ``source``, out of the frame around it.
+
+    That names a transcript and tells the agent to go on without asking: neither is the summary's.
+    """
+    words = own_words(source)
+    if not words.startswith(_SUMMARY_OPENING):
+        return words
+    words = words.partition("\n")[2]
+    for opening in _SUMMARY_ENDS:
+        at = words.rfind(opening, max(0, len(words) - _SUMMARY_END))
+        words = words if at < 0 else words[:at]
+    return words.strip().removeprefix("Summary:").strip()
+
+
 _HAND_BACK = "[Subagent hand-back]"
 _REPORT = "The report follows:\n"
 

@@ -234,7 +234,7 @@ class Parser:
                     beside_result = True
                     turns += self._result(line, block, entry.get("toolUseResult"))
         if entry.get("isCompactSummary") or entry.get("isVisibleInTranscriptOnly"):
-            summary = own_words("\n".join(shapes.texts(content)))
+            summary = shapes.summary_words("\n".join(shapes.texts(content)))
             return [*turns, Turn(line, SUMMARY, summary)] if summary else turns
         if entry.get("isMeta") or entry.get("repeatsCompactSummary"):
             return turns

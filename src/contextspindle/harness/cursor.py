@@ -153,6 +153,11 @@ def compacted(path: str, after: int) -> int:
     return -1
 
 
+def said_up_to(path: str, after: int) -> int:
+    """0: what was said before a compaction is there at the event that tells of it."""
+    return 0
+
+
 def parse_event(payload: object) -> Event:
     """What the hook payload asks for.  EventUnknown if it is not one of this harness."""
     if not isinstance(payload, dict):

@@ -277,6 +277,11 @@ def compacted(path: str, after: int) -> int:
     return -1
 
 
+def said_up_to(path: str, after: int) -> int:
+    """0: what was said before a compaction is there at the event that tells of it."""
+    return 0
+
+
 def parse_event(payload: object) -> Event:
     """What our plugin asks for.  EventUnknown if the payload is not one of its."""
     event = event_of(payload, NAME, _VERBS)

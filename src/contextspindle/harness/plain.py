@@ -90,6 +90,11 @@ def compacted(path: str, after: int) -> int:
     return -1
 
 
+def said_up_to(path: str, after: int) -> int:
+    """0: what was said before a compaction is there at the event that tells of it."""
+    return 0
+
+
 def parse_event(payload: object) -> Event:
     """EventUnknown: no program sends hook payloads for this format."""
     raise EventUnknown("A plain transcript has no hook payloads.")

@@ -201,6 +201,25 @@ def compacted(path: str, after: int) -> int:
     return -1
 
 
+_RECORDS = (b'"chat_compression"',)
+"""What the lines have in them that tell of a compaction."""
+
+
+def said_up_to(path: str, after: int) -> int:
+    """Where the talk ends that was written behind byte ``after``, ahead of the latest compaction.
+
+    0 if there is none.  Lines are written some tenths of a second late, beside the hooks.
+    """
+    try:
+        if os.stat(path).st_size <= after:
+            return 0
+    except (OSError, ValueError):
+        return 0
+    from .late import said_up_to as found
+
+    return found(path, after, _RECORDS, worth)
+
+
 def parse_event(payload: object) -> Event:
     """What the hook payload asks for.  EventUnknown if it is not one of this harness."""
     return event_of(payload, NAME, _VERBS)

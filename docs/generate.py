@@ -105,12 +105,12 @@ def error_pages() -> str:
         ("141", "the reader of its output went away"),
     ]
     by_status: dict[int, list[str]] = {}
-    for one in every_error():
+    for one in errors.every():
         by_status.setdefault(one.exit_status, []).append(f"[`{one.code}`](#{one.code.lower()})")
     statuses = [(str(status), ", ".join(codes)) for status, codes in by_status.items()]
     return page(
         "Errors",
-        "`src/contextspindle/errors.py`",
+        "`src/contextspindle/errors.py`, `rare_errors.py`",
         "An error has a stable code, a message and mostly a hint: what to do next. A command prints"
         " it to standard error and ends with the exit status of its kind. A command that says it"
         " failed has changed nothing. As a hook, `fuse save` and `fuse restore` end with 0 whatever"
@@ -119,17 +119,8 @@ def error_pages() -> str:
             ("exit status", "meaning"),
             sorted(outside + statuses, key=lambda row: int(row[0])),
         ),
-        *(error_part(one) for one in every_error()),
+        *(error_part(one) for one in errors.every()),
     )
-
-
-def every_error() -> list[type[errors.SpindleError]]:
-    """The errors that are raised, in the order of the tree; the root stands for none."""
-
-    def below(kind: type[errors.SpindleError]) -> list[type[errors.SpindleError]]:
-        return [one for child in kind.__subclasses__() for one in (child, *below(child))]
-
-    return below(errors.SpindleError)
 
 
 def error_part(kind: type[errors.SpindleError]) -> str:

@@ -98,3 +98,48 @@ def draft_of(turns: list[Turn]) -> Draft:
     for turn in turns:
         extractor.feed(turn)
     return extractor.draft()
+
+
+class Talk:
+    """A session of Claude Code in the project, with its transcript in the harness's own place."""
+
+    def __init__(self, project, home, session=SESSION):
+        self.project = project
+        self.session = session
+        self.config = home / ".claude"
+        self.path = self.config / "projects" / "-p" / f"{session}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+
+    def write(self, *entries, path=None):
+        with (path or self.path).open("a") as file:
+            for one in entries:
+                file.write(json.dumps(one, separators=(",", ":")) + "\n")
+
+    def hook(self, verb, event, **more):
+        payload = {
+            "hook_event_name": event,
+            "session_id": self.session,
+            "transcript_path": str(self.path),
+            "cwd": str(self.project.folder),
+            **more,
+        }
+        done = self.project("fuse", verb, input=json.dumps(payload).encode())
+        assert (done.status, done.err) == (0, b"")
+        return json.loads(done.out) if done.out else None
+
+    def save(self, **more):
+        return self.hook("save", "PreCompact", trigger="auto", **more)
+
+    def told(self, source="compact", **more):
+        answer = self.hook("restore", "SessionStart", source=source, **more)
+        return answer["hookSpecificOutput"]["additionalContext"] if answer else ""
+
+    def heard(self, summary):
+        self.hook(
+            "save",
+            "SubagentStop",
+            agent_id="a1",
+            agent_type="",
+            last_assistant_message=f"<analysis>x</analysis>\n<summary>\n{summary}\n</summary>",
+        )

@@ -7,8 +7,8 @@
     ├─ NotFound                 3
     │  ├─ WorkspaceNotFound
     │  ├─ TaskNotFound
-    │  ├─ NothingReady
     │  ├─ SnapshotNotFound
+    │  ├─ NothingReady
     │  ├─ MemoryNotFound
     │  ├─ ItemNotFound
     │  └─ ProgramNotFound
@@ -19,26 +19,29 @@
     │  ├─ ClaimLost
     │  └─ MergeConflict
     ├─ Refused                  5   a rule; lists every reason
+    │  ├─ WorkspaceRefused
     │  ├─ DoneRefused
     │  ├─ RingRefused
-    │  ├─ MemoryFull
-    │  └─ WorkspaceRefused
+    │  └─ MemoryFull
     ├─ HarnessError             6
     │  ├─ TranscriptUnreadable
+    │  ├─ EventUnknown
     │  ├─ SettingsDamaged
     │  ├─ SettingsBusy
-    │  ├─ SetupIncomplete
-    │  └─ EventUnknown
+    │  └─ SetupIncomplete
     └─ StoreError               7
-       ├─ StoreBusy            75   try again
-       │  └─ PurgeUnfinished
        ├─ StoreUnavailable
        ├─ StoreReadOnly
        ├─ StoreFull
        ├─ StoreCorrupt
+       ├─ SchemaTooNew
        ├─ MemoryDamaged
        ├─ SearchFailed
-       └─ SchemaTooNew
+       └─ StoreBusy            75   try again
+          └─ PurgeUnfinished
+
+Every class is had from here.  Those that no hook needs stand in :mod:`.rare_errors` and are made
+when they are asked for.
 
 A class carries its stable code, the exit status of a command that ends with it, and a hint: what to
 do next.  The first line of its docstring is its entry in the documentation.  Anything else that
@@ -50,6 +53,19 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from .rare_errors import *  # noqa: F403  (that is what it is for)
+else:
+
+    def __getattr__(name):
+        if name.startswith("__"):  # what every import asks a module for
+            raise AttributeError(name)
+        from . import rare_errors
+
+        if name not in rare_errors.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(rare_errors, name)
+
 
 BUG_STATUS = 70
 INTERRUPT_STATUS = 130
@@ -100,13 +116,6 @@ class AmbiguousId(InvalidInput):
     hint = "Give more of the id."
 
 
-class BudgetTooSmall(InvalidInput):
-    """The task's required state does not fit into the byte budget; the message says what would."""
-
-    code = "BUDGET_TOO_SMALL"
-    hint = "Ask again with at least the bytes named."
-
-
 class NotFound(SpindleError):
     """The thing named does not exist."""
 
@@ -128,87 +137,11 @@ class TaskNotFound(NotFound):
     hint = "'contextspindle task list' shows the ids."
 
 
-class NothingReady(NotFound):
-    """No task can be taken: each is blocked, waits for another, is held, or has ended."""
-
-    code = "NOTHING_READY"
-    hint = "'contextspindle task ready --explain ID' says why a task is not ready."
-
-
 class SnapshotNotFound(NotFound):
     """No snapshot was saved for this session."""
 
     code = "SNAPSHOT_NOT_FOUND"
     hint = "'contextspindle fuse status' shows what was saved."
-
-
-class MemoryNotFound(NotFound):
-    """Nothing was remembered in this workspace yet: there is no memory."""
-
-    code = "MEMORY_NOT_FOUND"
-    hint = "'contextspindle remember TEXT' makes one."
-
-
-class ItemNotFound(NotFound):
-    """The memory holds no item of this id; it may have been let go."""
-
-    code = "ITEM_NOT_FOUND"
-    hint = "'contextspindle recall QUERY' shows ids."
-
-
-class ProgramNotFound(NotFound):
-    """No program that runs agents was found on this machine."""
-
-    code = "PROGRAM_NOT_FOUND"
-    hint = "Name one: 'contextspindle setup claude-code'. 'contextspindle setup --help' lists them."
-
-
-class Conflict(SpindleError):
-    """Somebody else was first; nothing was written."""
-
-    code = "CONFLICT"
-    exit_status = 4
-
-
-class VersionConflict(Conflict):
-    """The task is not at the version that the caller expected."""
-
-    code = "VERSION_CONFLICT"
-    hint = "Read the task again, then repeat the update on what it says now."
-
-
-class IdempotencyConflict(Conflict):
-    """The idempotency key was used before, for another request."""
-
-    code = "IDEMPOTENCY_CONFLICT"
-    hint = "Use a new key for a new task."
-
-
-class ClaimHeld(Conflict):
-    """Another holds a live claim on the task, and the change does more than add entries."""
-
-    code = "CLAIM_HELD"
-    hint = (
-        "If the claim is yours, carry its token: --claim TOKEN, or CONTEXTSPINDLE_CLAIM."
-        " Else take another task (contextspindle task claim --next), or wait for the lease to end."
-    )
-
-
-class ClaimLost(Conflict):
-    """The token does not hold the task: taken over, released or mistyped."""
-
-    code = "CLAIM_LOST"
-    hint = (
-        "If the token is whole, read the task again; claim it anew if it is free. Do not repeat the"
-        " write blindly."
-    )
-
-
-class MergeConflict(Conflict):
-    """Tasks have one history here and another in what is taken in; nothing was written."""
-
-    code = "MERGE_CONFLICT"
-    hint = "Restore into a fresh workspace, and carry over by hand what is wanted."
 
 
 class Refused(SpindleError):
@@ -227,27 +160,6 @@ class Refused(SpindleError):
             **details,
         )
         self.reasons = tuple(reasons)
-
-
-class DoneRefused(Refused):
-    """The task does not meet the conditions of done."""
-
-    code = "DONE_REFUSED"
-    hint = "Mend each reason; they can go into one update."
-
-
-class RingRefused(Refused):
-    """The parent or dependency would close a ring."""
-
-    code = "RING_REFUSED"
-    hint = "Remove one link of the ring first."
-
-
-class MemoryFull(Refused):
-    """The memory is full and nothing in it may go, or the text is larger than all of it may be."""
-
-    code = "MEMORY_FULL"
-    hint = "Forget something, or raise the limit (memory_items, memory_bytes)."
 
 
 class WorkspaceRefused(Refused):
@@ -270,27 +182,6 @@ class TranscriptUnreadable(HarnessError):
     hint = "Give the path of a transcript; the fuse takes it with --transcript."
 
 
-class SettingsDamaged(HarnessError):
-    """The settings file of a harness is not of the form that it must have; it was not touched."""
-
-    code = "SETTINGS_DAMAGED"
-    hint = "Mend the file, then try again; until then nothing of ours is put in or taken out."
-
-
-class SettingsBusy(HarnessError):
-    """Another program changed a settings file each time that it was edited; it was left to it."""
-
-    code = "SETTINGS_BUSY"
-    hint = "Try again; if it goes on, end the program that writes the file first."
-
-
-class SetupIncomplete(HarnessError):
-    """Our part in a program's settings is missing, out of date, or cannot be run."""
-
-    code = "SETUP_INCOMPLETE"
-    hint = "'contextspindle setup HARNESS --write' brings them up to date."
-
-
 class EventUnknown(HarnessError):
     """The hook payload on standard input is not one that this harness sends."""
 
@@ -311,13 +202,6 @@ class StoreBusy(StoreError):
     code = "STORE_BUSY"
     exit_status = 75
     hint = "Try again."
-
-
-class PurgeUnfinished(StoreBusy):
-    """The text is out of all that is read, but not out of files that another process is using."""
-
-    code = "PURGE_UNFINISHED"
-    hint = "End what reads the workspace, then purge the same text again: it does the rest."
 
 
 class StoreUnavailable(StoreError):
@@ -352,25 +236,19 @@ class StoreCorrupt(StoreError):
     hint = f"'contextspindle verify' lists what is damaged. {remedy}"
 
 
-class MemoryDamaged(StoreError):
-    """The memory's file is damaged, or not a memory; the ledger does not depend on it."""
-
-    code = "MEMORY_DAMAGED"
-    hint = (
-        "'contextspindle memory rebuild' saves what can be read and keeps the damaged file aside."
-        " Tasks are untouched."
-    )
-
-
-class SearchFailed(StoreError):
-    """It could not be searched, which does not mean that there is nothing to find."""
-
-    code = "SEARCH_FAILED"
-    hint = "'contextspindle verify' looks at the ledger; 'task list' goes on working."
-
-
 class SchemaTooNew(StoreError):
     """The store was written by a newer version of the program; it was not touched."""
 
     code = "SCHEMA_TOO_NEW"
     hint = "Upgrade ContextSpindle on this machine."
+
+
+def every() -> list[type[SpindleError]]:
+    """All of them but the root, each behind the one that it is a kind of, by their exit status."""
+    from . import rare_errors  # noqa: F401  (makes them)
+
+    def below(kind: type[SpindleError]) -> list[type[SpindleError]]:
+        kinds = sorted(kind.__subclasses__(), key=lambda one: one.exit_status)
+        return [one for child in kinds for one in (child, *below(child))]
+
+    return below(SpindleError)

@@ -73,6 +73,7 @@ class Workspace:
         file = os.path.join(self.folder, "config.json")
         self.settings = settings if plain else config.with_file(settings, file)
         self.path = os.path.join(self.folder, LEDGER)
+        self.made = False  # whether this process wrote anything of it that was missing
         self._written = False
 
     def outlived_by(self) -> str:
@@ -319,6 +320,7 @@ class Workspace:
             wrote.append(store.path)
         journal = store.journal()
         store.close()
+        self.made = bool(wrote)
         return Made(self.root, tuple(wrote), journal)
 
     def accepted(self, folder: str = "") -> bool:

@@ -17,10 +17,6 @@ from contextspindle.harness import ADAPTERS, adapter
 from contextspindle.mcp_server import tools
 
 
-def every_error(kind: type[errors.SpindleError] = errors.SpindleError) -> list:
-    return [one for child in kind.__subclasses__() for one in (child, *every_error(child))]
-
-
 @pytest.fixture(scope="module")
 def page(root):
     def read(name: str) -> str:
@@ -61,7 +57,7 @@ def test_a_page_that_is_not_current_is_named(root, tmp_path):
 
 
 def test_every_error_has_a_code_of_its_own():
-    codes = [one.code for one in every_error()]
+    codes = [one.code for one in errors.every()]
     assert len(codes) > 20
     assert len(set(codes)) == len(codes)
     assert all(code.replace("_", "").isalpha() and code.isupper() for code in codes)
@@ -69,14 +65,14 @@ def test_every_error_has_a_code_of_its_own():
 
 def test_every_error_has_an_exit_status_that_is_documented(page):
     table_rows = [line for line in page("errors.md").splitlines() if line.startswith("| ")]
-    for one in every_error():
+    for one in errors.every():
         (row,) = (line for line in table_rows if f"[`{one.code}`]" in line)
         assert row.split("|")[1].strip() == str(one.exit_status)
     for status in (0, errors.BUG_STATUS, errors.INTERRUPT_STATUS, 141):
         assert any(line.startswith(f"| {status} |") for line in table_rows)
 
 
-@pytest.mark.parametrize("one", every_error(), ids=lambda one: one.code)
+@pytest.mark.parametrize("one", errors.every(), ids=lambda one: one.code)
 def test_every_error_is_documented_by_its_first_line_and_its_hint(page, one):
     first = inspect.getdoc(one).split("\n")[0]
     assert one.__doc__ != one.__mro__[1].__doc__
@@ -93,7 +89,7 @@ def test_the_tree_at_the_top_of_the_module_names_every_error():
     tree = errors.__doc__.split("\n\n")[1]
     assert [word for word in tree.split() if word.isidentifier() and word[0].isupper()] == [
         "SpindleError",
-        *(one.__name__ for one in every_error()),
+        *(one.__name__ for one in errors.every()),
     ]
 
 

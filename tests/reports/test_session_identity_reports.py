@@ -316,7 +316,9 @@ def test_si17_below_a_workspace_it_is_found_and_two_of_one_name_stay_apart(
     other.mkdir()
     project("init", ".", cwd=other)
     assert project("task", "list", "--quiet", cwd=other).out == b""
-    assert hook("SessionStart", "s-1", path, cwd=other) == ""
+    # Nothing is there of what the first one saved; what the session itself says is its own.
+    assert json.loads(project("fuse", "list", "--json", cwd=other).out)["data"]["total"] == 0
+    assert hook("SessionStart", "s-1", path.with_name("none"), cwd=other) == ""
 
 
 def test_si19_a_link_to_a_folder_is_the_folder(project, hook, create, tmp_path):

@@ -164,10 +164,8 @@ class Fuse:
             snapshot["lost"] = lost
         if origin:
             snapshot["from"] = origin
-        if trigger == LATE and newest and "told" in newest:
-            from .summary import still_told
-
-            snapshot["told"] = still_told(newest, draft)
+        if trigger == LATE and (told := before.told(draft)):
+            snapshot["told"] = told
         try:
             place = self._drift.place(cwd) if self._drift is not None else {}
         except _STRANGE:

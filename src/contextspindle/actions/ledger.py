@@ -6,7 +6,6 @@ import os
 
 from ..core.task import STATUSES
 from ..errors import InvalidInput
-from .answers import History, Outcome, Proof, Readiness, Step, View
 from .asked import FAR, check_page, claimed_by, resolved, to_write
 
 TYPE_CHECKING = False
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ..core.handoff import Handoff
     from ..core.task import Page, Task
     from ..ports import ReadTxn, Store, Surroundings, WriteTxn
+    from .answers import History, Outcome, Proof, Readiness, View
 
 RELATED_LIMIT = 20
 """The most neighbours of each kind that a handoff looks at."""
@@ -64,6 +64,7 @@ class Ledger:
         from ..core.change import begin, plan_creation, request_bytes
         from ..core.digest import sha256
         from ..errors import IdempotencyConflict
+        from .answers import Outcome
 
         key = fields.key(key) if key else ""
         asked = sha256(request_bytes(request)) if key else ""
@@ -107,6 +108,7 @@ class Ledger:
         from ..core.change import apply, look_ahead, may_be_gated, plan
         from ..core.claims import check_write
         from ..core.evidence import read, write
+        from .answers import Outcome
 
         fields.task_id(task_id)
         now = self._clock()
@@ -210,6 +212,7 @@ class Ledger:
         from ..core.claims import check_write
         from ..core.evidence import Record, criteria_hash, numbered
         from ..core.redaction import mask_words
+        from .answers import Proof
 
         with self._store.read() as txn:
             task = to_write(txn, task_id)
@@ -288,6 +291,7 @@ class Ledger:
         """The task as nobody's.  Its holder can always, anybody once the lease has run out."""
         from ..core import claims, fields
         from ..core.change import Request, apply, plan_claim
+        from .answers import Outcome
 
         fields.task_id(task_id)
         now = self._clock()
@@ -327,6 +331,7 @@ class Ledger:
     def explain(self, start: str) -> Readiness:
         """Why the task is not ready to be taken; no reason if it is."""
         from ..core.claims import obstacles
+        from .answers import Readiness
 
         with self._store.read() as txn:
             task = txn.task(resolved(txn, start))
@@ -342,6 +347,7 @@ class Ledger:
     def view(self, start: str, *, version: int | None = None) -> View:
         """The same with its lease, and with the standing of its evidence, files looked at."""
         from ..core.evidence import standings, unmoved, verified
+        from .answers import View
 
         with self._store.read() as txn:
             now = txn.task(resolved(txn, start))
@@ -442,6 +448,8 @@ class Ledger:
 
     def history(self, start: str, first: int = 1, limit: int = 20) -> History:
         """What changed in each version from ``first`` on, and what stood there before."""
+        from .answers import History, Step
+
         check_page(0, limit)
         if not 1 <= first < FAR:
             raise InvalidInput("Versions begin at 1" if first < 1 else f"No version is {first}")

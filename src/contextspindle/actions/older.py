@@ -10,8 +10,6 @@ human has gone back, and what went is unsaid.
 from __future__ import annotations
 
 from ..core.draft import ASKED, FOUND, LAST, LEFT, RUNNING, Draft, Item
-from ..core.heritage import inherited
-from ..core.instant import iso
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +32,9 @@ def with_heritage(
     named = harness.forked_from(transcript.path, session)
     if named is None:
         return draft, transcript.reading.origin
+    from ..core.heritage import inherited
+    from ..core.instant import iso
+
     origin, saved = named
     for older in log.all():
         if older["session"] == origin and iso(older["at"]) == saved and "draft" in older:
@@ -67,6 +68,9 @@ class Before:
         gone = self._gone(reading, partial=partial)
         if not gone and not lost:
             return draft, ""
+        from ..core.heritage import inherited
+        from ..core.instant import iso
+
         items = [
             item._replace(line=0, seal="")
             for item in self._draft.items
@@ -82,6 +86,15 @@ class Before:
         draft = inherited(draft, older, LOST)
         draft = draft._replace(items=(*draft.items, *running))
         return draft, lost or iso(self._snapshot["at"])
+
+    def told(self, draft: Draft) -> str:
+        """How far the summary that was heard before tells the items of ``draft``; empty for none.
+
+        Of what that snapshot did not hold yet nothing is told.
+        """
+        marks: str = self._snapshot.get("told") or ""
+        known = {(one.section, one.text): mark for one, mark in zip(self._draft.items, marks)}
+        return marks and "".join(known.get((one.section, one.text), "0") for one in draft.items)
 
     def _gone(self, reading: Reading, *, partial: bool) -> set[str]:
         """The seals of the lines that are gone.

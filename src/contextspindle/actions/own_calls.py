@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ..core.task import SECRET, is_id
 from ..core.transcript import CALL, RESULT
 
 TYPE_CHECKING = False
@@ -50,12 +49,16 @@ class OwnCalls:
             self._answer(turn.text)
 
     def _tool(self, turn: Turn) -> None:
+        from ..core.task import is_id
+
         named = (line[4:] for line in turn.text.split("\n") if line.startswith("id: "))
         self.task = next((word for word in named if is_id(word)), self.task)
         if turn.tool.endswith("_claim"):
             self._claims = turn.call
 
     def _command(self, turn: Turn) -> None:
+        from ..core.task import is_id
+
         words = turn.text.replace("=", "= ").split()
         for before, word in pairwise(words):
             word = word.strip(_AROUND)
@@ -77,6 +80,8 @@ class OwnCalls:
                 given = given or word == _GIVEN
 
     def _keep(self, word: str) -> bool:
+        from ..core.task import SECRET, is_id
+
         task, _, secret = word.partition(".")
         if not is_id(task) or len(secret) != SECRET or not secret.isalnum():
             return False

@@ -8,9 +8,6 @@ from .moment import BY_HAND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ..core.draft import Draft
     from ..ports import SnapshotLog
     from .ledger import Ledger
 
@@ -71,15 +68,3 @@ def hear(log: SnapshotLog, session: str, summary: str, now: int) -> bool:
         return False
     told = marks(Draft.from_document(waiting[0]["draft"]), summary)
     return log.append({**waiting[0], "told": told})
-
-
-def still_told(heard: dict[str, Any], draft: Draft) -> str:
-    """The marks of the snapshot ``heard``, on the items that are in ``draft`` as well.
-
-    Of the others, which came to be known since, nothing is told.
-    """
-    from ..core.draft import Draft
-
-    items = Draft.from_document(heard.get("draft")).items
-    known = {(item.section, item.text): mark for item, mark in zip(items, heard["told"])}
-    return "".join(known.get((item.section, item.text), "0") for item in draft.items)

@@ -263,7 +263,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         ("fuse", "status"),
-        "fuse",
+        "snapshots",
         "status",
         "Show what was saved last, per session, and what failed.",
         (),

@@ -15,8 +15,66 @@ if TYPE_CHECKING:
     from ..ports import Transcript
     from . import Call
 
+HARNESS = "claude-code"
+_NO_HOOKS = (
+    "none found; 'contextspindle setup claude-code --write' installs them, and a session that is"
+    " open must be started again"
+)
 LISTED = 20
 KEPT_DAYS = 30
+
+
+def status(call: Call) -> Reply:
+    """Show what was saved last, per session, and what failed."""
+    from .. import programs, workspace
+    from ..core import instant
+    from ..doctor.sessions import seen
+
+    space, problem = workspace.as_it_stands(call.values["workspace"] or "")
+    now = workspace.now()
+    sessions, unsaved = seen(space, now)
+    hooks = programs.hooked(space.root)
+    incidents = space.incidents().newest(20)
+    lines = [f"workspace: {space.root}"]
+    if problem:
+        lines.append(f"The hooks do nothing until this is mended: {text.one_line(problem)}")
+    for one in sessions:
+        ago = instant.ago(instant.from_iso(one["saved"]), now)
+        line = f"{text.one_line(one['session'])}: saved {one['saved']} ({ago})"
+        line += f", {text.counted(one['items'], 'item')}"
+        line += f", goes on from {text.one_line(one['origin'])}" if one["origin"] else ""
+        line += f", {one['problem']}" if one["problem"] else ""
+        if given := one["handed"]:
+            line += f"; handed {given['bytes']} bytes at {given['at']} ({given['source']})"
+        lines.append(line)
+    if not sessions:
+        lines.append("Nothing was saved here yet.")
+    for one in unsaved:
+        line = f"{text.one_line(one['session'])}: no snapshot yet; seen {one['at']}"
+        lines.append(f"{line} ({one['source']}), handed {one['bytes']} bytes")
+    size, limit = space.snapshots().room()
+    if sessions:
+        lines.append(f"snapshots: {size:,} bytes of at most {limit:,}")
+    if unsaved and sessions:
+        lines.append(f"The newest snapshot belongs to {text.one_line(sessions[0]['session'])}.")
+    for name, files in hooks.items():
+        if files or (name == HARNESS and not any(hooks.values())):
+            lines.append(f"hooks of {name}: {', '.join(files) or _NO_HOOKS}")
+    for one in incidents:
+        lines.append(f"incident {instant.iso(one['at'])}: {text.one_line(one['what'])}")
+    for one in incidents:
+        one["at"] = instant.iso(one["at"])
+    data = {
+        "workspace": space.root,
+        "problem": problem,
+        "sessions": sessions,
+        "unsaved": unsaved,
+        "log_bytes": size,
+        "log_limit": limit,
+        "hooks": [file for files in hooks.values() for file in files],
+        "incidents": incidents,
+    }
+    return Reply(data, "".join(f"{line}\n" for line in lines))
 
 
 def listing(call: Call) -> Reply:

@@ -36,7 +36,7 @@ def terms(text: str) -> set[str]:
                 if 3 <= len(word) <= _LONGEST:
                     found.add(word)
             elif 3 <= len(word) <= _LONGEST or (word.isalnum() and not word.isalpha()):
-                found.add(word if is_marked(word) else word.lower())
+                found.add(word.lower() if word.istitle() and word.isalpha() else word)
         elif ord(max(word)) >= 0x2E80:
             found.update(word[i : i + 2] for i in range(len(word) - 1))
         elif len(word) >= 3:
@@ -62,13 +62,15 @@ def _words(text: str) -> list[str]:
         table = {ord(c): c if c.isalnum() or c in _INSIDE or c in "#_" else " " for c in set(text)}
     words = [run.strip(_INSIDE) for run in text.translate(table).split()]
     if "#" in text:
-        words = [word if _begins(word) else word.strip(_LEADS) for word in words]
+        words = [
+            word.strip(_LEADS) if word[:1] == "#" and not _begins(word) else word for word in words
+        ]
     return [word for word in words if word]
 
 
 def _begins(word: str) -> bool:
-    """Whether a `#` at its start has a word behind it."""
-    return word[:1] != "#" or word[1:2].isalnum() or word[1:2] == "_"
+    """Whether the `#` at its start has a word behind it."""
+    return word[1:2].isalnum() or word[1:2] == "_"
 
 
 def is_marked(word: str) -> bool:
@@ -127,29 +129,30 @@ class Terms:
 
     def weights(self) -> Callable[[str], float]:
         """The weight of a term, as a function: 0 for one that is everywhere or nowhere."""
+        return _Weights(self._counts, max(self.entries, 1)).__getitem__
+
+
+class _Weights(dict[str, float]):
+    """The weights that were asked for; any other is found out when it is."""
+
+    def __init__(self, counts: dict[str, list[int]], entries: int) -> None:
         from math import log2
 
-        counts, entries = self._counts, max(self.entries, 1)
-        known_weights: dict[str, float] = {}
+        self._counts, self._entries, self._log2 = counts, entries, log2
 
-        def weight(term: str) -> float:
-            found = known_weights.get(term)
-            if found is not None:
-                return found
-            known = counts.get(term)
-            if known is None:
-                return 0.0
-            uses, said, last, _ = known
-            marked = is_marked(term)
-            share = uses / entries
-            value = log2(1 + uses) * (1.0 if marked else 0.45)
-            if share > 0.03 and entries > 40:
-                value *= 0.03 / share if not marked else (0.03 / share) ** 0.5
-            value *= (1.6 if said else 1.0) * (0.6 + 0.6 * last / entries)
-            known_weights[term] = value = exact(value)
-            return value
-
-        return weight
+    def __missing__(self, term: str) -> float:
+        known = self._counts.get(term)
+        if known is None:
+            return 0.0
+        uses, said, last, _ = known
+        marked = is_marked(term)
+        share = uses / self._entries
+        value = self._log2(1 + uses) * (1.0 if marked else 0.45)
+        if share > 0.03 and self._entries > 40:
+            value *= 0.03 / share if not marked else (0.03 / share) ** 0.5
+        value *= (1.6 if said else 1.0) * (0.6 + 0.6 * last / self._entries)
+        self[term] = value = exact(value)
+        return value
 
 
 def exact(value: float) -> float:

@@ -49,6 +49,8 @@ def one_line(value: str) -> str:
 
 def folded(value: str) -> str:
     """``value`` on one line, every run of blanks and breaks as one space."""
+    if value.isprintable() and "  " not in value and value[:1] != " " != value[-1:]:
+        return value  # nearly always: the one blank in it is the space
     joined = " ".join(value.split())
     if joined.isprintable() and "\x1f" not in value:  # which is a blank to split, and none to see
         return joined

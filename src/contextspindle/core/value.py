@@ -29,6 +29,8 @@ else:
             namespace["__slots__"] = ()
             namespace["_fields"] = fields
             namespace["_field_defaults"] = defaults
+            namespace["_needed"] = len(fields) - len(defaults)  # those without a default come first
+            namespace["_rest"] = tuple(defaults.get(field) for field in fields)
             for index, field in enumerate(fields):
                 namespace[field] = _tuplegetter(index, field)
             return super().__new__(mcs, name, bases, namespace)
@@ -37,27 +39,28 @@ else:
         """An immutable record: subclass it with annotated fields and, if wanted, defaults."""
 
         def __new__(cls, *positional, **named):
-            fields = cls._fields
-            if len(positional) == len(fields) and not named:
-                return tuple.__new__(cls, positional)
-            if len(positional) > len(fields):
-                raise TypeError(f"{cls.__name__} takes {len(fields)} values, not {len(positional)}")
-            values = list(positional)
-            for field in fields[len(positional) :]:
-                if field in named:
-                    values.append(named.pop(field))
-                elif field in cls._field_defaults:
-                    values.append(cls._field_defaults[field])
-                else:
-                    raise TypeError(f"{cls.__name__} misses {field}")
-            if named:
-                raise TypeError(f"{cls.__name__} has no field {sorted(named)[0]} left to set")
+            fields, given = cls._fields, len(positional)
+            if given > len(fields):
+                raise TypeError(f"{cls.__name__} takes {len(fields)} values, not {given}")
+            if given < cls._needed:
+                for field in fields[given : cls._needed]:
+                    if field not in named:
+                        raise TypeError(f"{cls.__name__} misses {field}")
+            if not named:
+                return tuple.__new__(cls, positional + cls._rest[given:])
+            values = [*positional, *cls._rest[given:]]
+            for field, value in named.items():
+                if field not in fields[given:]:
+                    raise TypeError(f"{cls.__name__} has no field {field} left to set")
+                values[fields.index(field)] = value
             return tuple.__new__(cls, values)
 
         def _replace(self, **named):
-            values = [named.pop(field, old) for field, old in zip(self._fields, self)]
-            if named:
-                raise TypeError(f"{type(self).__name__} has no field {sorted(named)[0]}")
+            fields, values = self._fields, list(self)
+            for field, value in named.items():
+                if field not in fields:
+                    raise TypeError(f"{type(self).__name__} has no field {field}")
+                values[fields.index(field)] = value
             return tuple.__new__(type(self), values)
 
         def _asdict(self):

@@ -7,7 +7,7 @@ import os
 from .. import errors, places, workspace
 from ..actions.moment import BY_HAND
 from ..core import instant, text
-from ..errors import MemoryNotFound, SpindleError
+from ..errors import MemoryNotFound
 from ..store import health
 from . import NOTE, OK, PROBLEM, Finding
 
@@ -177,7 +177,7 @@ def of_incidents(case: Case) -> Iterator[Finding]:
     for one in places.incidents(case.path(places.FOLDER)).newest(200):
         if one["at"] >= since:
             kinds.setdefault(one["what"], []).append(one)
-    hints = {one.code: one.hint for one in _every(SpindleError)}
+    hints = {one.code: one.hint for one in errors.every()}
     newest = sorted(kinds.items(), key=lambda item: -item[1][-1]["at"])
     for what, times in newest[:SHOWN]:
         code = what.rpartition("[")[2].rstrip("]")
@@ -192,10 +192,6 @@ def of_incidents(case: Case) -> Iterator[Finding]:
         yield Finding("incidents", NOTE, said, "contextspindle fuse status")
     if not newest:
         yield Finding("incidents", OK, "none within a week")
-
-
-def _every(kind: type[SpindleError]) -> list[type[SpindleError]]:
-    return [one for child in kind.__subclasses__() for one in (child, *_every(child))]
 
 
 def _size(count: int) -> str:

@@ -43,6 +43,7 @@ class JsonLinesLog:
     def __init__(self, path: str, *, limit: int = LOG_LIMIT) -> None:
         self._path = path
         self._limit = limit
+        self._read_last: tuple[bytes, dict[str, Any] | None] = (b"", None)
 
     @property
     def path(self) -> str:
@@ -192,7 +193,7 @@ class JsonLinesLog:
         for line in self._backwards():
             if wanted not in line:
                 continue
-            snapshot = _sound(line)
+            snapshot = self._read(line)
             if snapshot is not None and session in (None, snapshot["session"]):
                 return snapshot
         return None
@@ -200,9 +201,15 @@ class JsonLinesLog:
     def all(self) -> Iterator[dict[str, Any]]:
         """Every sound snapshot, the newest first."""
         for line in self._backwards():
-            snapshot = _sound(line)
+            snapshot = self._read(line)
             if snapshot is not None:
                 yield snapshot
+
+    def _read(self, line: bytes) -> dict[str, Any] | None:
+        """The sound snapshot in a line.  Who looks at the newest one mostly looks at it again."""
+        if line != self._read_last[0]:
+            self._read_last = line, _sound(line)
+        return self._read_last[1]
 
     def _refuse_links(self) -> None:
         refuse_link(os.path.dirname(self._path))

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.transcripts import Talk, says, user
+
 
 def original_memory(text: bytes = b"the original knew this") -> bytes:
     """A snapshot of the original memory, with one record in it."""
@@ -224,3 +226,15 @@ def fresh(project, aside):
         return project(*words, cwd=aside / name, **more)
 
     return called
+
+
+@pytest.fixture
+def talk(project, home):
+    made = Talk(project, home)
+    made.write(
+        user("Mend the mast of the Dolphin. Never touch the anchor."),
+        says("The rot began at the step, where the drain was blocked by paint_17."),
+        user("Then look at the oars, at all six of them."),
+        says("I look at the oars next."),
+    )
+    return made

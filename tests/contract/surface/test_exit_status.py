@@ -12,11 +12,8 @@ from contextspindle import errors, workspace
 from contextspindle.core.change import Request
 
 
-def kinds(kind: type = errors.SpindleError) -> dict[str, int]:
-    found = {kind.code: kind.exit_status}
-    for child in kind.__subclasses__():
-        found |= kinds(child)
-    return found
+def kinds() -> dict[str, int]:
+    return {kind.code: kind.exit_status for kind in (errors.SpindleError, *errors.every())}
 
 
 def ended(done, code: str) -> None:

@@ -49,8 +49,8 @@ _BEFORE = {
     "auth": ("_", '"'),
     "psk": ("_",),
 }
-_LONE = frozenset(("", *" \t\n\"'`()[]{}<>.,;:/|=*"))
-"""What stands before a `key` that no other word goes before, most often."""
+_ENDS = frozenset((*"_-", *(end for word in _KEYS for end in (word[-1], word[-1].upper()))))
+"""What stands right before a `key` that tells: most stand alone, or behind another word."""
 _PASSWORDS = ("pass", "pwd")
 
 # A name that ends so says something about a secret and is not one itself.
@@ -142,8 +142,7 @@ def _strip(text: str, start: int, end: int, characters: str) -> int:
 def named(text: str, at: int) -> tuple[Span | None, int]:
     """The value behind the name that begins to tell at ``at``."""
     window = text[at : at + 16].lower()
-    lone = window.startswith("key") and not window.startswith("key-data")
-    if lone and text[at - 1 : at] in _LONE:
+    if window[:3] == "key" and text[at - 1 : at] not in _ENDS and window[3:8] != "-data":
         return None, at + 1
     telling = ""
     for word in _TELLING.get(window[:3], ()):

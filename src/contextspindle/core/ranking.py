@@ -137,9 +137,10 @@ class Judge:
 
 
 def _has_digit(text: str) -> bool:
-    if text.isascii():
-        return any(digit in text for digit in "0123456789")
-    return any(map(str.isdigit, text))
+    for digit in "0123456789":  # a generator in any() costs three times as much
+        if digit in text:
+            return True
+    return not text.isascii() and any(map(str.isdigit, text))
 
 
 def promise(found: dict[str, float]) -> float:

@@ -287,8 +287,11 @@ if TYPE_CHECKING:
     class SnapshotLog(Protocol):
         """Where the fuse keeps its snapshots: an append-only log of checksummed lines."""
 
-        def append(self, snapshot: dict[str, Any]) -> bool:
-            """Store the snapshot, durably.  False if the newest of its session says the same."""
+        def append(self, snapshot: dict[str, Any], *, brief: bool = False) -> bool:
+            """Store the snapshot, durably.  False if the newest of its session says the same.
+
+            StoreBusy if another writes for longer than a moment, with ``brief``, or some seconds.
+            """
 
         def newest(self, session: str | None) -> dict[str, Any] | None:
             """The newest sound snapshot, of ``session`` if given."""

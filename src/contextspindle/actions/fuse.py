@@ -173,7 +173,7 @@ class Fuse:
         top = place.get("top", "")
         if top and clean(top) == top:  # else it could not be found again
             snapshot["place"] = place
-        changed = self._log.append(_bounded(snapshot))
+        changed = self._log.append(_bounded(snapshot), brief=trigger == LATE)
         return Saved(key, changed, len(draft.items), reading, partial, task=task)
 
     def save_without_transcript(

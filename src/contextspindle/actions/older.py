@@ -90,8 +90,11 @@ class Before:
     def told(self, draft: Draft) -> str:
         """How far the summary that was heard before tells the items of ``draft``; empty for none.
 
-        Of what that snapshot did not hold yet nothing is told.
+        Of what that snapshot did not hold yet nothing is told.  Where a compaction lies between,
+        it was the summary of that one, and the latest need not say what it said.
         """
+        if draft.compactions != self._draft.compactions:
+            return ""
         marks: str = self._snapshot.get("told") or ""
         known = {(one.section, one.text): mark for one, mark in zip(self._draft.items, marks)}
         return marks and "".join(known.get((one.section, one.text), "0") for one in draft.items)

@@ -67,4 +67,4 @@ def hear(log: SnapshotLog, session: str, summary: str, now: int) -> bool:
     if len(waiting) != 1:
         return False
     told = marks(Draft.from_document(waiting[0]["draft"]), summary)
-    return log.append({**waiting[0], "told": told})
+    return log.append({**waiting[0], "told": told}, brief=True)

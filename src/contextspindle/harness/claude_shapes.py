@@ -85,10 +85,12 @@ def summary_words(source: str) -> str:
     words = own_words(source)
     if not words.startswith(_SUMMARY_OPENING):
         return words
-    words = words.partition("\n")[2]
-    for opening in _SUMMARY_ENDS:
+    words = words.partition("\n")[2] or words
+    for opening in _SUMMARY_ENDS:  # as they follow each other: what is before the first is its own
         at = words.rfind(opening, max(0, len(words) - _SUMMARY_END))
-        words = words if at < 0 else words[:at]
+        if at >= 0:
+            words = words[:at]
+            break
     return words.strip().removeprefix("Summary:").strip()
 
 

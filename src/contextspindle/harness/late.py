@@ -18,6 +18,8 @@ LOOKED_AT = 4 << 20
 """The most bytes at the end of a transcript that are looked at."""
 _AGENT = b'"type":"assistant"'
 _ASIDE = b'"isMeta":true'
+_TYPE = b'"type":"'
+_SYSTEM = b'"type":"system"'
 
 
 def said_up_to(
@@ -49,9 +51,14 @@ def said_up_to(
                 record = at if record < 0 else record
                 break
         else:
-            if (record < 0 or _AGENT in line) and worth(line, False) and _ASIDE not in line:
+            if (record < 0 or _AGENT in line) and worth(line, False) and not _is_aside(line):
                 heard, record = True, -1
         at += len(line) + 1
     if not heard:
         return 0
     return at if record < 0 else record
+
+
+def _is_aside(line: bytes) -> bool:
+    """Whether the program says it, of itself or to the agent: how its hooks ended, for one."""
+    return _ASIDE in line or line.startswith(_SYSTEM, line.find(_TYPE))

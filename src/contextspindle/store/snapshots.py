@@ -32,6 +32,9 @@ KEEP_SESSIONS = 256
 """Nor is that of so many sessions that saved last, by their places in the log: half the log holds
 them at their largest.  A line with the time of a wrong clock cannot make them look old."""
 
+PATIENCE, BRIEFLY = 5.0, 0.8
+"""The seconds to wait for another writer; and where a hook has an answer to give meanwhile."""
+
 _BLOCK = 64 * 1024
 _START = b'{"check":"'
 _MIDDLE = b'","snapshot":'
@@ -57,10 +60,11 @@ class JsonLinesLog:
         except OSError:
             return 0, self._limit
 
-    def append(self, snapshot: dict[str, Any]) -> bool:
+    def append(self, snapshot: dict[str, Any], *, brief: bool = False) -> bool:
         """Store the snapshot, durably.  False if the newest of its session says the very same.
 
         Half a surrogate pair in it, such as the bytes of a path that are no UTF-8, becomes U+FFFD.
+        StoreBusy if another writes for longer than :data:`PATIENCE`, or :data:`BRIEFLY`.
         """
         try:
             line = _line(snapshot)
@@ -69,7 +73,7 @@ class JsonLinesLog:
             line = _line(snapshot)
         make_folder(os.path.dirname(self._path))
         self._refuse_links()
-        with Lock(self._path + ".lock"):
+        with Lock(self._path + ".lock", BRIEFLY if brief else PATIENCE):
             known = self.newest(snapshot["session"])
             if known is not None and _content(known) == _content(snapshot):
                 return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 
 import pytest
@@ -86,6 +87,19 @@ def test_what_the_summary_was_heard_to_say_stays_told_where_more_was_written_lat
     assert "frame_12" in text
 
 
+def test_what_an_older_summary_was_heard_to_say_is_told_again_after_the_next_compaction(
+    project, talk
+):
+    talk.save()
+    talk.heard("The rot began at the step, where the drain was blocked by paint_17.")
+    assert "paint_17" not in talk.told()
+    talk.write(boundary(), summary("x"), user(LATE_REQUEST), says("The seam leaks at frame_12."))
+    talk.write(boundary(), summary("A seam was caulked."))
+    text = talk.told()
+    assert "compaction 2" in text
+    assert "paint_17" in text
+
+
 def test_a_subagent_s_late_words_are_its_own(project, talk):
     folder = talk.path.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
@@ -118,3 +132,14 @@ def test_a_save_that_fails_late_leaves_what_was_saved_before(project, talk):
     assert "Never touch the anchor." in talk.told()
     status = json.loads(project("fuse", "status", "--json").out)["data"]
     assert "restore: " in status["incidents"][0]["what"]
+
+
+def test_a_log_that_another_process_does_not_let_go_of_costs_no_record(project, talk):
+    talk.save()
+    talk.write(user(LATE_REQUEST))
+    lock = project.folder / ".contextspindle" / "fuse" / "ledger.jsonl.lock"
+    with lock.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert "Never touch the anchor." in talk.told()
+    status = json.loads(project("fuse", "status", "--json").out)["data"]
+    assert "STORE_BUSY" in status["incidents"][0]["what"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 
 import pytest
 
 from contextspindle.actions.fuse import Fuse
+from contextspindle.errors import StoreBusy
 from contextspindle.harness import claude_code, lines
+from contextspindle.store import snapshots
 from contextspindle.store.snapshots import JsonLinesLog
 from tests.transcripts import SESSION, says, user, written
 
@@ -83,3 +86,19 @@ def test_there_is_no_pointer_to_a_line_whose_number_is_not_sure(fuse, path, monk
 def test_with_time_enough_nothing_is_said(fuse, path):
     _, text = hurried(fuse, path, step=0.0)
     assert "read from the end" not in text
+
+
+def test_what_a_restore_waits_behind_waits_only_briefly_for_another_writer(
+    fuse, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(snapshots, "BRIEFLY", 0.01)
+    path = written(tmp_path / "short.jsonl", [user("Mend the parser."), says("I do.")])
+    fuse.save(SESSION, claude_code.read(path, SESSION), harness="claude-code")
+    written(tmp_path / "short.jsonl", [user("Mend the parser."), says("I do."), user("And ship.")])
+    late = claude_code.read(path, SESSION)
+    with open(tmp_path / "fuse" / "ledger.jsonl.lock", "a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(StoreBusy, match=r"0\.01 seconds"):
+            fuse.save(SESSION, late, harness="claude-code", trigger="late")
+        with pytest.raises(StoreBusy, match=r"0\.01 seconds"):
+            fuse.hear(SESSION, "They mended the parser.")

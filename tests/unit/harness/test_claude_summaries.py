@@ -44,3 +44,15 @@ def test_what_a_summary_quotes_of_such_a_frame_is_its_own():
     for source in (quoted, FRAMED + quoted + SPECIFIC + GO_ON):
         (turn,) = told([user(source, isCompactSummary=True)])
         assert turn.text == quoted
+
+
+def test_an_order_that_a_summary_quotes_near_its_end_stays_where_the_frame_is_cut_off():
+    quoted = "The user pasted:\n" + GO_ON + "Then they mended the oar."
+    (turn,) = told([user(FRAMED + quoted + SPECIFIC + GO_ON, isCompactSummary=True)])
+    assert turn.text == quoted
+
+
+def test_a_summary_on_the_line_of_its_opening_is_not_cut_off_with_it():
+    source = "This session is being continued from a previous conversation. A mast was mended."
+    (turn,) = told([user(source, isCompactSummary=True)])
+    assert "A mast was mended." in turn.text

@@ -81,6 +81,7 @@ def test_a_call_and_its_result_are_talk_and_what_the_harness_says_itself_is_none
     assert found("claude-code", returns("c1", "mast.txt"))
     assert not found("claude-code", user("Caveat: the command below was run.", isMeta=True))
     assert not found("claude-code", RECORD, SUMMARY, user("<command-name>/compact</command-name>"))
+    assert not found("claude-code", entry("system", subtype="stop_hook_summary", hookCount=1))
 
 
 def test_only_the_end_of_a_huge_transcript_is_looked_at(tmp_path, monkeypatch):

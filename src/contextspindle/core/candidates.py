@@ -202,7 +202,7 @@ class Candidates:
         mark = FAILED if turn.failed else ""
         found: set[str] = set()
         for at, row in enumerate(rows):
-            wrong = turn.failed or any(sign in row for sign in _WRONG)
+            wrong = turn.failed or _is_wrong(row)
             item = Item(FOUND, row, turn.line, turn.seal, _label(turn.tool), mark, 2 * at)
             kind = FAILURE if wrong else SHOWN
             passage = self._keep(item, kind, None, at, len(rows), self._rarity(turn.tool))
@@ -278,7 +278,7 @@ def _label(tool: str) -> str:
 def telling_rows(turn: Turn) -> list[str]:
     """Rows of a result that say most: the first, the last, and those that tell of trouble."""
     text = turn.text.partition(_REMARK)[0]
-    if size(text) > _TAIL:
+    if len(text) > _TAIL or size(text) > _TAIL:
         # Whole rows of the end; of a single endless row, its start.
         rows_of_end = cut_start(text, _TAIL).partition("\n")[2]
         text = mask(rows_of_end) if rows_of_end else cut(mask_start(text, _TAIL), _TAIL)
@@ -289,11 +289,19 @@ def telling_rows(turn: Turn) -> list[str]:
     if not rows:
         return []
     wrong: list[str] = []
-    if any(sign in text for sign in _WRONG):
-        wrong = [row for row in rows if any(sign in row for sign in _WRONG)]
+    if _is_wrong(text):
+        wrong = [row for row in rows if _is_wrong(row)]
     picked = [*rows[: 2 if turn.failed else 1], *wrong[:_TELLING], *rows[-2:]]
     shown = [shortened(folded(row), _ROW) for row in dict.fromkeys(picked)]
     return [row for row in dict.fromkeys(shown) if len(row) > _BRIEF_ROW and not _is_status(row)]
+
+
+def _is_wrong(row: str) -> bool:
+    """Whether it tells of trouble."""
+    for sign in _WRONG:  # noqa: SIM110 (any() with a generator costs twice as much)
+        if sign in row:
+            return True
+    return False
 
 
 def _is_status(row: str) -> bool:

@@ -305,10 +305,15 @@ class Extractor:
         covered: list[str] = []
         last = {item.line for item in fixed if item.section == LAST}
         # A long goal that is the last words stands among these alone.
-        shown = [item for item in fixed if item.section != GOAL or item.line not in last]
-        for item in shown:
-            covered += salience.terms(_surely_shown(item))
-        passages = [p for p in distinct(self._candidates) if not _is_told(p.item, shown)]
+        shown = [
+            (item, _surely_shown(item))
+            for item in fixed
+            if item.section != GOAL or item.line not in last
+        ]
+        for _, text in shown:
+            covered += salience.terms(text)
+        told = [(item, folded(text)) for item, text in shown]
+        passages = [p for p in distinct(self._candidates) if not _is_told(p.item, told)]
         asked = {one.line for one in fixed if one.section in (GOAL, LAST) and one.mark != FIRST}
         for passage in passages:
             passage.in_force = passage.item.line in asked
@@ -358,8 +363,10 @@ class Extractor:
         recent = self._candidates.terms.recent()
 
         def score(utterance: _Utterance) -> float:
-            found = utterance.terms
-            about = sum(weight(term) * min(recent.get(term, 0), 4) for term in found)
+            found, about = utterance.terms, 0.0
+            for term in found:
+                if uses := recent.get(term):
+                    about += weight(term) * min(uses, 4)
             # Long ones mention much; what counts is how much of them is about the work at hand.
             return float(about / (8 + len(found)) ** 0.6)
 
@@ -421,12 +428,12 @@ def _surely_shown(item: Item) -> str:
     return cut_start(item.text, 400) if item.section == LEFT else item.text
 
 
-def _is_told(item: Item, fixed: list[Item]) -> bool:
-    """Whether the fixed items hold this passage already, where a reader surely sees it."""
-    for told in fixed:
+def _is_told(item: Item, fixed: list[tuple[Item, str]]) -> bool:
+    """Whether one of the fixed items holds this passage already, in what a reader sees of it."""
+    for told, text in fixed:
         # A rule stands among the rules, even if it is a part of the goal.
         shown = item.section != RULE or told.section in (LAST, ASKED)
-        if item.line == told.line and shown and item.text in folded(_surely_shown(told)):
+        if item.line == told.line and shown and item.text in text:
             return True
     return False
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ..core import instant
 from ..core.text import folded, shortened, size
-from ..core.transcript import END
+from ..core.transcript import BY_HAND, END
 from ..errors import SpindleError
-from .moment import BY_HAND, session_of
+from .moment import session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ holds (:mod:`.moment`).
 from __future__ import annotations
 
 from ..core.text import clean, folded, quoted, shortened, size
-from ..core.transcript import CLOSING, NOTHING_QUOTED
+from ..core.transcript import BY_HAND, CLOSING, LATE, NOTHING_QUOTED
 from ..core.value import Value
 from ..errors import InvalidInput, NotFound, SnapshotNotFound, SpindleError, TranscriptUnreadable
-from .moment import BY_HAND, LATE, present, session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -341,6 +340,7 @@ class Fuse:
         from ..core.draft import Draft
         from ..core.restoration import Header, assemble
         from .company import others_here
+        from .moment import present, session_of
         from .notes import count, notes
 
         now = self._clock()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..core.draft import STATE, STEP, Item
 from ..core.text import counted, folded, quoted, shortened
+from ..core.transcript import BY_HAND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from ..core.transcript import Step
     from ..ports import Beside, Drift
 
-BY_HAND = "by hand"
-"""The trigger of a snapshot whose session is a name of the user's own."""
-LATE = "late"
-"""The trigger of a save that a restore was made to do: what it is to tell was not saved before."""
 _CLOSED = ("completed", "done", "cancelled", "deleted")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.text import folded, shortened
+from ..core.transcript import BY_HAND
 from ..errors import SpindleError
-from .moment import BY_HAND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

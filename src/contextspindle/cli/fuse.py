@@ -79,7 +79,7 @@ def setup(call: Call) -> Reply:
 
 def _save_by_hand(call: Call) -> Reply:
     from .. import workspace
-    from ..actions.moment import BY_HAND
+    from ..core.transcript import BY_HAND
 
     values = call.values
     path: str = values["transcript"]
@@ -421,7 +421,8 @@ def _late(
     A program may write down late what was said before a compaction, or tell of it only afterwards.
     """
     from .. import workspace
-    from ..actions.moment import LATE, read_up_to
+    from ..actions.moment import read_up_to
+    from ..core.transcript import LATE
 
     harness = workspace.harness(_harness(call))
 

@@ -180,7 +180,7 @@ def _space(call: Call) -> spaces.Workspace:
 def _opened(snapshot: dict[str, Any]) -> Transcript:
     """The transcript of a snapshot, read as it was read at the save."""
     from .. import workspace
-    from ..actions.moment import BY_HAND
+    from ..core.transcript import BY_HAND
     from ..errors import TranscriptUnreadable
 
     path = snapshot.get("transcript", "")

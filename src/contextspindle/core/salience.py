@@ -20,6 +20,7 @@ LOOKS = 60_000
 BESIDE = 7
 """Bytes that a quotation saves where it stands behind the pointer of another."""
 
+_PARTS = 1 << 20
 _INSIDE = "./:@-"
 """Signs that join word characters to identifiers, paths and versions, and `_` is one itself."""
 _LEADS = f"#{_INSIDE}"
@@ -158,7 +159,7 @@ class _Weights(dict[str, float]):
 def exact(value: float) -> float:
     """``value`` in whole parts of 2**20: a sum of such values is exact, so that it does not depend
     on the order of a set, which is another one in every process."""
-    return round(value * 1_048_576) / 1_048_576
+    return round(value * _PARTS) / _PARTS
 
 
 def choose(
@@ -238,13 +239,14 @@ class _Choice:
 
     def cover(self, found: Iterable[str]) -> None:
         """What has one of these terms is worth less."""
-        worth, totals = self._worth, self.totals
+        worth, totals, holding = self._worth, self.totals, self._holding
         for term in found:
             before = worth[term] if term in worth else self._weight(term)
-            worth[term] = now = exact(before / 3) or before
-            if before > now:
-                for index in self._holding.get(term, ()):
-                    totals[index] -= before - now
+            worth[term] = now = round(before / 3 * _PARTS) / _PARTS or before  # as in exact()
+            lost = before - now
+            if lost > 0:
+                for index in holding.get(term, ()):
+                    totals[index] -= lost
 
     def beside(self, index: int) -> list[int]:
         """The others of its group, if they take less from now on."""

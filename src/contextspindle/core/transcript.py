@@ -148,6 +148,10 @@ class Event(Value):
 
 END = "end"
 """The trigger of an event at the end of a session."""
+BY_HAND = "by hand"
+"""The trigger of a snapshot whose session is a name of the user's own."""
+LATE = "late"
+"""The trigger of a save that a restore was made to do: what it is to tell was not saved before."""
 
 SAVE = "save"
 HEAR = "hear"

@@ -106,7 +106,7 @@ def _saved_by_hooks(case: Case) -> set[str]:
     """The harnesses whose sessions were saved here by a hook."""
     if not case.space:
         return set()
-    from ..actions.moment import BY_HAND
+    from ..core.transcript import BY_HAND
 
     try:
         found = case.space.fuse().sessions()

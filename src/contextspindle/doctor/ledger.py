@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from .. import errors, places, workspace
-from ..actions.moment import BY_HAND
 from ..core import instant, text
+from ..core.transcript import BY_HAND
 from ..errors import MemoryNotFound
 from ..store import health
 from . import NOTE, OK, PROBLEM, Finding

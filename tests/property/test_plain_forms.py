@@ -63,3 +63,15 @@ def test_what_is_looked_for_in_a_text_holds_the_part_by_which_the_text_is_passed
     for part, rules in redaction._PLACES:
         assert [literal for literal in rules if part not in literal] == []
         assert part == part.lower()
+
+
+def test_a_word_of_another_script_holds_a_sign_by_which_a_text_is_passed_over():
+    for word, _ in redaction._FOREIGN_PLACES:
+        for form in (word, word.upper(), word.title()):
+            assert any(sign in form for sign in redaction._OF_FOREIGN), form
+
+
+@given(raw_texts, st.sampled_from(["password", "PASSWORD", "API_KEY"]))
+def test_signs_of_other_scripts_around_it_hide_no_name(strange, name):
+    for around in (strange, f"{strange}\u2192"):
+        assert "h8Fq2Lw9x" not in redaction.mask(f'{around}\n{name} = "h8Fq2Lw9xZr7"')

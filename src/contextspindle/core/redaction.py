@@ -139,8 +139,21 @@ def _without_escapes(text: str) -> str:
 
 def _placed(text: str) -> Iterator[Span]:
     """Where secrets stand in ``text`` that are known by their place."""
-    lower = text.replace("İ", "I").lower()  # the one capital that is longer in lower case
-    for part, rules in _PLACES:
+    if text.isascii():
+        yield from _at_literals(text, text.lower(), _PLACES)
+        return
+    like = text.replace("İ", "I").replace("\u212a", "K")  # the only two that become plain ones
+    # Most literals are plain: in plain text, place by place the same, they are found sooner.
+    plain = like.encode("ascii", "replace").decode("ascii").lower()
+    yield from _at_literals(text, plain, _PLACES)
+    for sign in _OF_FOREIGN:
+        if sign in text:
+            yield from _at_literals(text, like.lower(), _FOREIGN_PLACES)
+            break
+
+
+def _at_literals(text: str, lower: str, places: tuple[tuple[str, _Rules], ...]) -> Iterator[Span]:
+    for part, rules in places:
         if part not in lower:
             continue
         for literal, found in rules.items():
@@ -406,9 +419,14 @@ _ALONE: list[tuple[str, _Rules]] = [
         ("identified by", _identified),
         ('"kty"', _web_key),
         *((start, named) for start in STARTS if start not in ("auth", "pass", "token")),
-        *((word, foreign) for word in FOREIGN if word != "mot de passe"),
+        *((word, foreign) for word in FOREIGN if word.isascii() and word != "mot de passe"),
     )
 ]
+_FOREIGN_PLACES: tuple[tuple[str, _Rules], ...] = tuple(
+    (word, {word: foreign}) for word in FOREIGN if not word.isascii()
+)
+_OF_FOREIGN = ("密", "口", "パ", "비", "п", "П", "ñ", "Ñ")
+"""A sign of each of those words, in either case: a text without them has none of the words."""
 _PLACES: tuple[tuple[str, _Rules], ...] = (
     ("://", {"://": _address}),
     (":5", dict.fromkeys((":5432:", ":5433:", ":5434:", ":5439:"), _of_pgpass)),

@@ -54,7 +54,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .rare_errors import *  # noqa: F403  (that is what it is for)
+    from .rare_errors import *  # noqa: F403  (all of its __all__ is had from here)
 else:
 
     def __getattr__(name):
@@ -245,7 +245,7 @@ class SchemaTooNew(StoreError):
 
 def every() -> list[type[SpindleError]]:
     """All of them but the root, each behind the one that it is a kind of, by their exit status."""
-    from . import rare_errors  # noqa: F401  (makes them)
+    from . import rare_errors  # noqa: F401  (to make its classes, which are found below)
 
     def below(kind: type[SpindleError]) -> list[type[SpindleError]]:
         kinds = sorted(kind.__subclasses__(), key=lambda one: one.exit_status)

@@ -433,7 +433,8 @@ def _late(
                 if newest.get("transcript") != found.transcript:
                     return False  # what the other one held is not given up for it
                 after = read_up_to(newest)
-            end = harness.said_up_to(found.transcript, after)
+            grown = _reach(found) > after
+            end = harness.said_up_to(found.transcript, after) if grown else 0
             return bool(end) and _saved(call, space, found, deadline, end) is not None
         except Exception as error:  # then what was saved before is what there is
             _incident(space, "restore", event, error)

@@ -83,7 +83,7 @@ class Judge:
         length = size(text)
         marked = new = later = said = 0
         total = most = 0.0
-        known_of, weight = self._counts.known, self._weight
+        known_of, weight, is_marked = self._counts.known, self._weight, salience.is_marked
         entry = passage.entry
         for term in passage.terms:
             value = weight(term)
@@ -93,7 +93,7 @@ class Judge:
             known = known_of(term)
             if known is not None and known[1]:
                 said += 1
-            if not term.isalpha() or not (term.islower() or term.istitle()):  # as in is_marked()
+            if is_marked(term):
                 marked += 1
                 if known is not None:
                     later += known[2] > entry

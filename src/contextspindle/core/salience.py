@@ -20,7 +20,6 @@ LOOKS = 60_000
 BESIDE = 7
 """Bytes that a quotation saves where it stands behind the pointer of another."""
 
-_PARTS = 1 << 20
 _INSIDE = "./:@-"
 """Signs that join word characters to identifiers, paths and versions, and `_` is one itself."""
 _LEADS = f"#{_INSIDE}"
@@ -37,7 +36,7 @@ def terms(text: str) -> set[str]:
                 if 3 <= len(word) <= _LONGEST:
                     found.add(word)
             elif 3 <= len(word) <= _LONGEST or (word.isalnum() and not word.isalpha()):
-                found.add(word.lower() if word.istitle() and word.isalpha() else word)
+                found.add(word if is_marked(word) else word.lower())
         elif ord(max(word)) >= 0x2E80:
             found.update(word[i : i + 2] for i in range(len(word) - 1))
         elif len(word) >= 3:
@@ -159,7 +158,7 @@ class _Weights(dict[str, float]):
 def exact(value: float) -> float:
     """``value`` in whole parts of 2**20: a sum of such values is exact, so that it does not depend
     on the order of a set, which is another one in every process."""
-    return round(value * _PARTS) / _PARTS
+    return round(value * 1_048_576) / 1_048_576
 
 
 def choose(
@@ -242,7 +241,7 @@ class _Choice:
         worth, totals, holding = self._worth, self.totals, self._holding
         for term in found:
             before = worth[term] if term in worth else self._weight(term)
-            worth[term] = now = round(before / 3 * _PARTS) / _PARTS or before  # as in exact()
+            worth[term] = now = exact(before / 3) or before
             lost = before - now
             if lost > 0:
                 for index in holding.get(term, ()):

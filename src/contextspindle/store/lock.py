@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
+PATIENCE = 5.0
+"""The seconds that a writer waits for another one, where nothing else is said."""
+
+
 class Lock:
     """An exclusive lock on a side file, for the length of a ``with`` block."""
 
-    def __init__(self, path: str, wait: float = 5.0) -> None:
+    def __init__(self, path: str, wait: float = PATIENCE) -> None:
         self._path = path
         self._wait = wait
         self._handle = -1

@@ -12,7 +12,7 @@ import os
 from ..core import canon, text
 from ..core.digest import sha256
 from ..errors import InvalidInput
-from .lock import Lock
+from .lock import PATIENCE, Lock
 from .private import FILE_MODE, make_folder, refuse_link, sync_folder, translated, write_all
 
 TYPE_CHECKING = False
@@ -32,8 +32,8 @@ KEEP_SESSIONS = 256
 """Nor is that of so many sessions that saved last, by their places in the log: half the log holds
 them at their largest.  A line with the time of a wrong clock cannot make them look old."""
 
-PATIENCE, BRIEFLY = 5.0, 0.8
-"""The seconds to wait for another writer; and where a hook has an answer to give meanwhile."""
+BRIEFLY = 0.8
+"""The seconds to wait for another writer where a hook has an answer to give meanwhile."""
 
 _BLOCK = 64 * 1024
 _START = b'{"check":"'
@@ -210,7 +210,7 @@ class JsonLinesLog:
                 yield snapshot
 
     def _read(self, line: bytes) -> dict[str, Any] | None:
-        """The sound snapshot in a line.  Who looks at the newest one mostly looks at it again."""
+        """The sound snapshot in a line; it is not to be changed: the newest is asked for again."""
         if line != self._read_last[0]:
             self._read_last = line, _sound(line)
         return self._read_last[1]

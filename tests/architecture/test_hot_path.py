@@ -187,7 +187,8 @@ def test_fuse_save_loads_what_ranking_needs_and_no_ledger(loaded, task, transcri
         assert found <= (STANDARD | FUSE | RANKING) - {"_sqlite3"}
     own = loaded(*words, own=True)
     assert "contextspindle.core.extract" in own
-    assert [one for one in own if one.endswith(("sqlite", "actions.ledger", "restoration"))] == []
+    unneeded = ("sqlite", "actions.ledger", "actions.moment", "restoration", "rare_errors")
+    assert [one for one in own if one.endswith(unneeded)] == []
 
 
 def test_a_call_loads_no_more_of_the_table_than_the_part_that_it_is_in(loaded, task):
@@ -215,6 +216,22 @@ def test_fuse_restore_loads_the_lean_start_and_nothing_else(loaded, command, tas
     ):
         assert found & FORBIDDEN == set()
         assert found <= STANDARD | FUSE
+    own = loaded("fuse", "restore", payload=payload, own=True)
+    assert "contextspindle.core.restoration" in own
+    assert [one for one in own if one.endswith(("rare_errors", "actions.answers", "extract"))] == []
+
+
+def test_a_call_that_goes_well_makes_no_error_that_is_rare(loaded, command, task):
+    for words in (
+        ("task", "create", "another goal"),
+        ("task", "show", task),
+        ("task", "update", task, "--next", "a step"),
+        ("task", "inbox"),
+        ("task", "list"),
+        ("task", "context", task),
+        ("task", "claim", task),
+    ):
+        assert "contextspindle.rare_errors" not in loaded(*words, own=True), words
 
 
 NOTHING_OWED = {

@@ -63,7 +63,6 @@ class Ledger:
         from ..core import fields
         from ..core.change import begin, plan_creation, request_bytes
         from ..core.digest import sha256
-        from ..errors import IdempotencyConflict
         from .answers import Outcome
 
         key = fields.key(key) if key else ""
@@ -71,6 +70,8 @@ class Ledger:
         with self._store.write() as txn:
             if key and (known := txn.creation(key)):
                 if known[0] != asked:
+                    from ..errors import IdempotencyConflict
+
                     raise IdempotencyConflict(
                         f"The idempotency key {key!r} was used before, for another request: that"
                         f" made {known[1]}; nothing was written",

@@ -7,7 +7,7 @@ the first gives every state that it ever had.
 
 from __future__ import annotations
 
-from ..errors import DoneRefused, InvalidInput, Refused, VersionConflict
+from ..errors import InvalidInput, Refused
 from . import canon, evidence, fields, links, text
 from .digest import sha256
 from .task import TASK_LIMIT, Entry, Task, state_bytes
@@ -168,6 +168,8 @@ def plan(
     a field out of form.
     """
     if expected is not None and expected != task.version:
+        from ..errors import VersionConflict
+
         raise VersionConflict(
             f"Task {task.id} is at version {task.version}, not {expected}; nothing was written",
             expected=expected,
@@ -282,6 +284,8 @@ def _check_rules(
     if gated:
         reasons += _gate(after, look, world)
     if reasons:
+        from ..errors import DoneRefused
+
         kind = DoneRefused if gated else Refused
         if not before.version:  # its id was never anybody's
             verb = "cannot begin as done" if gated else "cannot be created like this"

@@ -8,7 +8,7 @@ runs, others may add decisions, notes and evidence, and nothing else.
 
 from __future__ import annotations
 
-from ..errors import ClaimHeld, ClaimLost, InvalidInput, Refused
+from ..errors import InvalidInput, Refused
 from . import instant
 from .digest import lease_check, sha256
 from .task import ID_ALPHABET, LIVE, SECRET, is_id
@@ -16,6 +16,7 @@ from .value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..errors import ClaimHeld
     from .change import Request
     from .task import Brief, Task
 
@@ -118,6 +119,8 @@ def check_holder(task_id: str, lease: Lease | None, token: str) -> Lease:
     if lease is None or not holds(lease, token):
         # Only the mark of the present token is known: one that was taken over from and one that was
         # mistyped look alike.
+        from ..errors import ClaimLost
+
         why = f"{lease.holder} holds it under another" if lease else "nobody holds it any more"
         raise ClaimLost(
             f"This token does not hold the claim on {task_id}: {why}; nothing was written",
@@ -153,6 +156,8 @@ def _only_adds(request: Request) -> bool:
 
 
 def _held(task_id: str, lease: Lease, now: int, token: str = "") -> ClaimHeld:
+    from ..errors import ClaimHeld
+
     left = instant.age(now, max(lease.until, now + 1_000))
     about = ""
     if token:

@@ -7,7 +7,7 @@ nothing stored can pass for a field or end the frame.
 
 from __future__ import annotations
 
-from ..errors import BudgetTooSmall, InvalidInput
+from ..errors import InvalidInput
 from . import evidence, instant, text
 from .value import Value
 
@@ -91,6 +91,8 @@ def assemble(
     used = sum(text.size(line.text) + 1 for line in required)
     needed = used + text.size(_trailer(task, omitted, 0))
     if needed > budget:
+        from ..errors import BudgetTooSmall
+
         raise BudgetTooSmall(
             f"The required state of {task.id} needs {needed} bytes; the budget is {budget}",
             needed=needed,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ..errors import RingRefused, TaskNotFound
+from ..errors import TaskNotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..errors import RingRefused
     from .task import Brief, Task
 
     Look = Callable[[str], Brief | None]
@@ -88,7 +89,7 @@ def _no_ring_from(kind: str, starts: list[str], onward: Callable[[str], tuple[st
             elif there in path:
                 names = list(path)
                 ring = [*names[names.index(there) :], there]
-                raise RingRefused(f"The {kind} would close a ring:", [" -> ".join(ring)], ring=ring)
+                raise _closed(kind, ring)
             elif there not in done:
                 path[there] = iter(onward(there))
 
@@ -116,8 +117,7 @@ def _no_ring(
                 ring.append(step)
                 step = came_from[step]
             ring.append(task.id)
-            path = " -> ".join(reversed(ring))
-            raise RingRefused(f"The {kind} would close a ring:", [path], ring=list(reversed(ring)))
+            raise _closed(kind, ring[::-1])
         brief = look(here)
         for there in onward(brief) if brief else ():
             if there not in came_from:
@@ -163,6 +163,14 @@ def _way_up(part: str, whole: str, above: Callable[[str], str]) -> list[str]:
     return []
 
 
+def _closed(kind: str, ring: list[str]) -> RingRefused:
+    from ..errors import RingRefused
+
+    return RingRefused(f"The {kind} would close a ring:", [" -> ".join(ring)], ring=ring)
+
+
 def _own_part(whole: str, line: list[str]) -> RingRefused:
+    from ..errors import RingRefused
+
     path = f"{whole} waits for " + ", a part of ".join(line)
     return RingRefused("A task cannot wait for its own part:", [path], ring=[whole, *line])

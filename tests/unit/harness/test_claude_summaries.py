@@ -41,7 +41,7 @@ def test_a_summary_is_told_out_of_the_frame_that_tells_the_agent_what_to_do(sour
 
 def test_what_a_summary_quotes_of_such_a_frame_is_its_own():
     quoted = "The user pasted:" + SPECIFIC + "x" * 3_000 + "\nAn oar."
-    for source in (quoted, FRAMED + quoted + SPECIFIC + GO_ON):
+    for source in (quoted, FRAMED + quoted, FRAMED + quoted + SPECIFIC + GO_ON):
         (turn,) = told([user(source, isCompactSummary=True)])
         assert turn.text == quoted
 
